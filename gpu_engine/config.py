@@ -1,0 +1,254 @@
+"""What a checkpoint's own config files say, as frozen dataclasses. Unknown keys are ignored: the
+official files carry some sixty serialised library defaults that change nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast
+
+from gpu_engine.errors import CheckpointError
+
+ModelKind = Literal["custom_voice", "base", "voice_design"]
+Section = TypeVar("Section")
+
+SAMPLE_RATE = 24_000
+
+
+@dataclass(frozen=True, slots=True)
+class PredictorConfig:
+    """The Code Predictor: codes 1..15 of a frame from the Talker's hidden state and code 0."""
+
+    hidden_size: int
+    intermediate_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    num_key_value_heads: int
+    head_dim: int
+    vocab_size: int
+    num_code_groups: int
+    rms_norm_eps: float
+    rope_theta: float
+
+
+@dataclass(frozen=True, slots=True)
+class TalkerConfig:
+    """The Talker, its two vocabularies and the control ids of the codec side."""
+
+    hidden_size: int
+    intermediate_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    num_key_value_heads: int
+    head_dim: int
+    text_hidden_size: int
+    text_vocab_size: int
+    vocab_size: int
+    num_code_groups: int
+    rms_norm_eps: float
+    rope_theta: float
+    max_position_embeddings: int
+    codec_bos_id: int
+    codec_eos_token_id: int
+    codec_pad_id: int
+    codec_think_id: int
+    codec_nothink_id: int
+    codec_think_bos_id: int
+    codec_think_eos_id: int
+    codec_language_id: dict[str, int]
+    spk_id: dict[str, int]
+    spk_is_dialect: dict[str, str | bool]
+    code_predictor_config: PredictorConfig
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerEncoderConfig:
+    """ECAPA-TDNN; the released files state only the first field."""
+
+    enc_dim: int
+    mel_dim: int = 128
+    enc_channels: tuple[int, ...] = (512, 512, 512, 512, 1536)
+    enc_kernel_sizes: tuple[int, ...] = (5, 3, 3, 3, 1)
+    enc_dilations: tuple[int, ...] = (1, 2, 3, 4, 1)
+    enc_attention_channels: int = 128
+    enc_res2net_scale: int = 8
+    enc_se_channels: int = 128
+
+
+@dataclass(frozen=True, slots=True)
+class CodecDecoderConfig:
+    """Codes to 24 kHz audio: quantizer, windowed transformer, upsampling, Snake convolutions."""
+
+    codebook_dim: int
+    codebook_size: int
+    num_quantizers: int
+    latent_dim: int
+    decoder_dim: int
+    hidden_size: int
+    intermediate_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    head_dim: int
+    sliding_window: int
+    rms_norm_eps: float
+    rope_theta: float
+    upsample_rates: tuple[int, ...]
+    upsampling_ratios: tuple[int, ...]
+    num_semantic_quantizers: int = 1
+
+    @property
+    def samples_per_frame(self) -> int:
+        product = 1
+        for ratio in (*self.upsample_rates, *self.upsampling_ratios):
+            product *= ratio
+        return product
+
+
+@dataclass(frozen=True, slots=True)
+class CodecEncoderConfig:
+    """24 kHz audio to codes (a Mimi model); only for cloning and data preparation."""
+
+    num_filters: int
+    hidden_size: int
+    intermediate_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    head_dim: int
+    codebook_dim: int
+    codebook_size: int
+    num_quantizers: int
+    vector_quantization_hidden_dimension: int
+    upsampling_ratios: tuple[int, ...]
+    norm_eps: float
+    rope_theta: float
+    kernel_size: int = 7
+    last_kernel_size: int = 3
+    residual_kernel_size: int = 3
+    compress: int = 2
+    num_semantic_quantizers: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CodecConfig:
+    decoder_config: CodecDecoderConfig
+    encoder_config: CodecEncoderConfig
+    encoder_valid_num_quantizers: int = 16
+    output_sample_rate: int = SAMPLE_RATE
+
+
+@dataclass(frozen=True, slots=True)
+class TextIds:
+    """Token ids of the text side that prompts are built from."""
+
+    im_start: int
+    im_end: int
+    assistant: int
+    tts_bos: int
+    tts_eos: int
+    tts_pad: int
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingConfig:
+    """generation_config.json: the defaults of a request that states nothing."""
+
+    do_sample: bool = True
+    temperature: float = 0.9
+    top_k: int = 50
+    top_p: float = 1.0
+    repetition_penalty: float = 1.05
+    subtalker_dosample: bool = True
+    subtalker_temperature: float = 0.9
+    subtalker_top_k: int = 50
+    subtalker_top_p: float = 1.0
+    max_new_tokens: int = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class TtsConfig:
+    """One checkpoint directory's configuration."""
+
+    kind: ModelKind
+    size: str
+    text_ids: TextIds
+    talker: TalkerConfig
+    codec: CodecConfig
+    speaker_encoder: SpeakerEncoderConfig | None
+    sampling: SamplingConfig = field(default_factory=SamplingConfig)
+
+
+def read_config(folder: Path) -> TtsConfig:
+    """The three JSON files of a checkpoint directory. Raises CheckpointError naming file and key."""
+    main_file = folder / "config.json"
+    main = _read(main_file)
+    ids = {
+        name: _required(main, f"{name}_token_id", main_file)
+        for name in ("im_start", "im_end", "assistant", "tts_bos", "tts_eos", "tts_pad")
+    }
+    kind = _required(main, "tts_model_type", main_file)
+    if kind not in ("custom_voice", "base", "voice_design"):
+        raise CheckpointError(main_file, f"unknown tts_model_type {kind!r}")
+    talker = dict(_required(main, "talker_config", main_file))
+    predictor = _required(talker, "code_predictor_config", main_file)
+    talker["code_predictor_config"] = _section(PredictorConfig, predictor, main_file)
+    speaker = main.get("speaker_encoder_config")
+    generation_file = folder / "generation_config.json"
+    return TtsConfig(
+        kind=cast(ModelKind, kind),
+        size=str(main.get("tts_model_size", "")),
+        text_ids=TextIds(**ids),
+        talker=_section(TalkerConfig, talker, main_file),
+        codec=read_codec_config(folder / "speech_tokenizer"),
+        speaker_encoder=_section(SpeakerEncoderConfig, speaker, main_file) if speaker else None,
+        sampling=_section(SamplingConfig, _read(generation_file), generation_file),
+    )
+
+
+def read_codec_config(folder: Path) -> CodecConfig:
+    file = folder / "config.json"
+    raw = _read(file)
+    return CodecConfig(
+        decoder_config=_section(
+            CodecDecoderConfig, _required(raw, "decoder_config", file), file
+        ),
+        encoder_config=_section(
+            CodecEncoderConfig, _required(raw, "encoder_config", file), file
+        ),
+        encoder_valid_num_quantizers=raw.get("encoder_valid_num_quantizers", 16),
+        output_sample_rate=raw.get("output_sample_rate", SAMPLE_RATE),
+    )
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        raise CheckpointError(file, "missing") from None
+    except ValueError as error:
+        raise CheckpointError(file, f"not valid JSON ({error})") from None
+    if not isinstance(content, dict):
+        raise CheckpointError(file, "not a JSON object")
+    return content
+
+
+def _required(raw: dict[str, Any], key: str, file: Path) -> Any:
+    if key not in raw:
+        raise CheckpointError(file, f"has no {key!r}")
+    return raw[key]
+
+
+def _section(kind: type[Section], raw: dict[str, Any], file: Path) -> Section:
+    fields = dataclasses.fields(cast(Any, kind))
+    known = {f.name for f in fields}
+    values = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in raw.items()
+        if name in known
+    }
+    for f in fields:
+        needed = f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
+        if needed and f.name not in values:
+            raise CheckpointError(file, f"has no {f.name!r} for {kind.__name__}")
+    return kind(**values)

@@ -1,0 +1,349 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class TextLayout(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TEXT_LAYOUT_UNSPECIFIED: _ClassVar[TextLayout]
+    TEXT_LAYOUT_FULL: _ClassVar[TextLayout]
+    TEXT_LAYOUT_STREAMING: _ClassVar[TextLayout]
+
+class ChunkProfile(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    CHUNK_PROFILE_UNSPECIFIED: _ClassVar[ChunkProfile]
+    CHUNK_PROFILE_LATENCY: _ClassVar[ChunkProfile]
+    CHUNK_PROFILE_BALANCED: _ClassVar[ChunkProfile]
+    CHUNK_PROFILE_THROUGHPUT: _ClassVar[ChunkProfile]
+
+class Priority(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    PRIORITY_UNSPECIFIED: _ClassVar[Priority]
+    PRIORITY_INTERACTIVE: _ClassVar[Priority]
+    PRIORITY_BACKGROUND: _ClassVar[Priority]
+
+class FinishReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    FINISH_REASON_UNSPECIFIED: _ClassVar[FinishReason]
+    FINISH_REASON_STOP: _ClassVar[FinishReason]
+    FINISH_REASON_LENGTH: _ClassVar[FinishReason]
+    FINISH_REASON_CANCELLED: _ClassVar[FinishReason]
+TEXT_LAYOUT_UNSPECIFIED: TextLayout
+TEXT_LAYOUT_FULL: TextLayout
+TEXT_LAYOUT_STREAMING: TextLayout
+CHUNK_PROFILE_UNSPECIFIED: ChunkProfile
+CHUNK_PROFILE_LATENCY: ChunkProfile
+CHUNK_PROFILE_BALANCED: ChunkProfile
+CHUNK_PROFILE_THROUGHPUT: ChunkProfile
+PRIORITY_UNSPECIFIED: Priority
+PRIORITY_INTERACTIVE: Priority
+PRIORITY_BACKGROUND: Priority
+FINISH_REASON_UNSPECIFIED: FinishReason
+FINISH_REASON_STOP: FinishReason
+FINISH_REASON_LENGTH: FinishReason
+FINISH_REASON_CANCELLED: FinishReason
+
+class SynthesizeRequest(_message.Message):
+    __slots__ = ("start", "append", "end", "cancel")
+    START_FIELD_NUMBER: _ClassVar[int]
+    APPEND_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    CANCEL_FIELD_NUMBER: _ClassVar[int]
+    start: Start
+    append: Append
+    end: End
+    cancel: Cancel
+    def __init__(self, start: _Optional[_Union[Start, _Mapping]] = ..., append: _Optional[_Union[Append, _Mapping]] = ..., end: _Optional[_Union[End, _Mapping]] = ..., cancel: _Optional[_Union[Cancel, _Mapping]] = ...) -> None: ...
+
+class Start(_message.Message):
+    __slots__ = ("request_id", "model", "voice", "text", "language", "instructions", "layout", "sampling", "seed", "max_frames", "profile", "keep_silence", "tenant", "priority")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    VOICE_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    INSTRUCTIONS_FIELD_NUMBER: _ClassVar[int]
+    LAYOUT_FIELD_NUMBER: _ClassVar[int]
+    SAMPLING_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    MAX_FRAMES_FIELD_NUMBER: _ClassVar[int]
+    PROFILE_FIELD_NUMBER: _ClassVar[int]
+    KEEP_SILENCE_FIELD_NUMBER: _ClassVar[int]
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    PRIORITY_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    model: str
+    voice: Voice
+    text: str
+    language: str
+    instructions: str
+    layout: TextLayout
+    sampling: Sampling
+    seed: int
+    max_frames: int
+    profile: ChunkProfile
+    keep_silence: bool
+    tenant: str
+    priority: Priority
+    def __init__(self, request_id: _Optional[str] = ..., model: _Optional[str] = ..., voice: _Optional[_Union[Voice, _Mapping]] = ..., text: _Optional[str] = ..., language: _Optional[str] = ..., instructions: _Optional[str] = ..., layout: _Optional[_Union[TextLayout, str]] = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., seed: _Optional[int] = ..., max_frames: _Optional[int] = ..., profile: _Optional[_Union[ChunkProfile, str]] = ..., keep_silence: _Optional[bool] = ..., tenant: _Optional[str] = ..., priority: _Optional[_Union[Priority, str]] = ...) -> None: ...
+
+class Append(_message.Message):
+    __slots__ = ("text",)
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    def __init__(self, text: _Optional[str] = ...) -> None: ...
+
+class End(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class Cancel(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class Voice(_message.Message):
+    __slots__ = ("preset", "embedding", "reference", "described")
+    PRESET_FIELD_NUMBER: _ClassVar[int]
+    EMBEDDING_FIELD_NUMBER: _ClassVar[int]
+    REFERENCE_FIELD_NUMBER: _ClassVar[int]
+    DESCRIBED_FIELD_NUMBER: _ClassVar[int]
+    preset: str
+    embedding: SpeakerEmbedding
+    reference: Reference
+    described: bool
+    def __init__(self, preset: _Optional[str] = ..., embedding: _Optional[_Union[SpeakerEmbedding, _Mapping]] = ..., reference: _Optional[_Union[Reference, _Mapping]] = ..., described: _Optional[bool] = ...) -> None: ...
+
+class SpeakerEmbedding(_message.Message):
+    __slots__ = ("values",)
+    VALUES_FIELD_NUMBER: _ClassVar[int]
+    values: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, values: _Optional[_Iterable[float]] = ...) -> None: ...
+
+class Reference(_message.Message):
+    __slots__ = ("embedding", "codes", "text")
+    EMBEDDING_FIELD_NUMBER: _ClassVar[int]
+    CODES_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    embedding: SpeakerEmbedding
+    codes: bytes
+    text: str
+    def __init__(self, embedding: _Optional[_Union[SpeakerEmbedding, _Mapping]] = ..., codes: _Optional[bytes] = ..., text: _Optional[str] = ...) -> None: ...
+
+class Sampling(_message.Message):
+    __slots__ = ("temperature", "top_k", "top_p", "repetition_penalty")
+    TEMPERATURE_FIELD_NUMBER: _ClassVar[int]
+    TOP_K_FIELD_NUMBER: _ClassVar[int]
+    TOP_P_FIELD_NUMBER: _ClassVar[int]
+    REPETITION_PENALTY_FIELD_NUMBER: _ClassVar[int]
+    temperature: float
+    top_k: int
+    top_p: float
+    repetition_penalty: float
+    def __init__(self, temperature: _Optional[float] = ..., top_k: _Optional[int] = ..., top_p: _Optional[float] = ..., repetition_penalty: _Optional[float] = ...) -> None: ...
+
+class SynthesizeEvent(_message.Message):
+    __slots__ = ("accepted", "audio", "finished", "error")
+    ACCEPTED_FIELD_NUMBER: _ClassVar[int]
+    AUDIO_FIELD_NUMBER: _ClassVar[int]
+    FINISHED_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    accepted: Accepted
+    audio: Audio
+    finished: Finished
+    error: Error
+    def __init__(self, accepted: _Optional[_Union[Accepted, _Mapping]] = ..., audio: _Optional[_Union[Audio, _Mapping]] = ..., finished: _Optional[_Union[Finished, _Mapping]] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
+
+class Accepted(_message.Message):
+    __slots__ = ("text_tokens", "expected_wait_ms", "sample_rate")
+    TEXT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    EXPECTED_WAIT_MS_FIELD_NUMBER: _ClassVar[int]
+    SAMPLE_RATE_FIELD_NUMBER: _ClassVar[int]
+    text_tokens: int
+    expected_wait_ms: int
+    sample_rate: int
+    def __init__(self, text_tokens: _Optional[int] = ..., expected_wait_ms: _Optional[int] = ..., sample_rate: _Optional[int] = ...) -> None: ...
+
+class Audio(_message.Message):
+    __slots__ = ("pcm", "first_sample")
+    PCM_FIELD_NUMBER: _ClassVar[int]
+    FIRST_SAMPLE_FIELD_NUMBER: _ClassVar[int]
+    pcm: bytes
+    first_sample: int
+    def __init__(self, pcm: _Optional[bytes] = ..., first_sample: _Optional[int] = ...) -> None: ...
+
+class Finished(_message.Message):
+    __slots__ = ("reason", "samples", "frames", "text_tokens", "first_audio_ms", "gpu", "trimmed_samples")
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    SAMPLES_FIELD_NUMBER: _ClassVar[int]
+    FRAMES_FIELD_NUMBER: _ClassVar[int]
+    TEXT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    FIRST_AUDIO_MS_FIELD_NUMBER: _ClassVar[int]
+    GPU_FIELD_NUMBER: _ClassVar[int]
+    TRIMMED_SAMPLES_FIELD_NUMBER: _ClassVar[int]
+    reason: FinishReason
+    samples: int
+    frames: int
+    text_tokens: int
+    first_audio_ms: int
+    gpu: GpuTime
+    trimmed_samples: int
+    def __init__(self, reason: _Optional[_Union[FinishReason, str]] = ..., samples: _Optional[int] = ..., frames: _Optional[int] = ..., text_tokens: _Optional[int] = ..., first_audio_ms: _Optional[int] = ..., gpu: _Optional[_Union[GpuTime, _Mapping]] = ..., trimmed_samples: _Optional[int] = ...) -> None: ...
+
+class GpuTime(_message.Message):
+    __slots__ = ("talker_ms", "predictor_ms", "codec_ms")
+    TALKER_MS_FIELD_NUMBER: _ClassVar[int]
+    PREDICTOR_MS_FIELD_NUMBER: _ClassVar[int]
+    CODEC_MS_FIELD_NUMBER: _ClassVar[int]
+    talker_ms: float
+    predictor_ms: float
+    codec_ms: float
+    def __init__(self, talker_ms: _Optional[float] = ..., predictor_ms: _Optional[float] = ..., codec_ms: _Optional[float] = ...) -> None: ...
+
+class Error(_message.Message):
+    __slots__ = ("code", "message", "field", "retryable", "retry_after_ms")
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    FIELD_FIELD_NUMBER: _ClassVar[int]
+    RETRYABLE_FIELD_NUMBER: _ClassVar[int]
+    RETRY_AFTER_MS_FIELD_NUMBER: _ClassVar[int]
+    code: str
+    message: str
+    field: str
+    retryable: bool
+    retry_after_ms: int
+    def __init__(self, code: _Optional[str] = ..., message: _Optional[str] = ..., field: _Optional[str] = ..., retryable: _Optional[bool] = ..., retry_after_ms: _Optional[int] = ...) -> None: ...
+
+class EncodeVoiceRequest(_message.Message):
+    __slots__ = ("model", "pcm")
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    PCM_FIELD_NUMBER: _ClassVar[int]
+    model: str
+    pcm: bytes
+    def __init__(self, model: _Optional[str] = ..., pcm: _Optional[bytes] = ...) -> None: ...
+
+class EncodeVoiceResponse(_message.Message):
+    __slots__ = ("embedding", "codes")
+    EMBEDDING_FIELD_NUMBER: _ClassVar[int]
+    CODES_FIELD_NUMBER: _ClassVar[int]
+    embedding: SpeakerEmbedding
+    codes: bytes
+    def __init__(self, embedding: _Optional[_Union[SpeakerEmbedding, _Mapping]] = ..., codes: _Optional[bytes] = ...) -> None: ...
+
+class ModelsRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ModelsResponse(_message.Message):
+    __slots__ = ("models",)
+    MODELS_FIELD_NUMBER: _ClassVar[int]
+    models: _containers.RepeatedCompositeFieldContainer[Model]
+    def __init__(self, models: _Optional[_Iterable[_Union[Model, _Mapping]]] = ...) -> None: ...
+
+class Model(_message.Message):
+    __slots__ = ("id", "kind", "size", "presets", "languages", "sample_rate", "max_text_tokens", "can_encode_voice", "fingerprint")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    SIZE_FIELD_NUMBER: _ClassVar[int]
+    PRESETS_FIELD_NUMBER: _ClassVar[int]
+    LANGUAGES_FIELD_NUMBER: _ClassVar[int]
+    SAMPLE_RATE_FIELD_NUMBER: _ClassVar[int]
+    MAX_TEXT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    CAN_ENCODE_VOICE_FIELD_NUMBER: _ClassVar[int]
+    FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    kind: str
+    size: str
+    presets: _containers.RepeatedCompositeFieldContainer[Preset]
+    languages: _containers.RepeatedScalarFieldContainer[str]
+    sample_rate: int
+    max_text_tokens: int
+    can_encode_voice: bool
+    fingerprint: str
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., size: _Optional[str] = ..., presets: _Optional[_Iterable[_Union[Preset, _Mapping]]] = ..., languages: _Optional[_Iterable[str]] = ..., sample_rate: _Optional[int] = ..., max_text_tokens: _Optional[int] = ..., can_encode_voice: _Optional[bool] = ..., fingerprint: _Optional[str] = ...) -> None: ...
+
+class Preset(_message.Message):
+    __slots__ = ("name", "native_language", "description")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    NATIVE_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    native_language: str
+    description: str
+    def __init__(self, name: _Optional[str] = ..., native_language: _Optional[str] = ..., description: _Optional[str] = ...) -> None: ...
+
+class StatusRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class WatchStatusRequest(_message.Message):
+    __slots__ = ("interval_ms",)
+    INTERVAL_MS_FIELD_NUMBER: _ClassVar[int]
+    interval_ms: int
+    def __init__(self, interval_ms: _Optional[int] = ...) -> None: ...
+
+class EngineStatus(_message.Message):
+    __slots__ = ("engine_id", "version", "state", "device", "uptime_seconds", "streams", "waiting_first_audio", "capacity", "streams_total", "frames_total", "underruns_total", "core_restarts", "modules", "memory_bytes")
+    class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        STATE_UNSPECIFIED: _ClassVar[EngineStatus.State]
+        STATE_STARTING: _ClassVar[EngineStatus.State]
+        STATE_READY: _ClassVar[EngineStatus.State]
+        STATE_DRAINING: _ClassVar[EngineStatus.State]
+        STATE_DOWN: _ClassVar[EngineStatus.State]
+    STATE_UNSPECIFIED: EngineStatus.State
+    STATE_STARTING: EngineStatus.State
+    STATE_READY: EngineStatus.State
+    STATE_DRAINING: EngineStatus.State
+    STATE_DOWN: EngineStatus.State
+    class ModulesEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: ModuleStatus
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[ModuleStatus, _Mapping]] = ...) -> None: ...
+    ENGINE_ID_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    DEVICE_FIELD_NUMBER: _ClassVar[int]
+    UPTIME_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    STREAMS_FIELD_NUMBER: _ClassVar[int]
+    WAITING_FIRST_AUDIO_FIELD_NUMBER: _ClassVar[int]
+    CAPACITY_FIELD_NUMBER: _ClassVar[int]
+    STREAMS_TOTAL_FIELD_NUMBER: _ClassVar[int]
+    FRAMES_TOTAL_FIELD_NUMBER: _ClassVar[int]
+    UNDERRUNS_TOTAL_FIELD_NUMBER: _ClassVar[int]
+    CORE_RESTARTS_FIELD_NUMBER: _ClassVar[int]
+    MODULES_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_BYTES_FIELD_NUMBER: _ClassVar[int]
+    engine_id: str
+    version: str
+    state: EngineStatus.State
+    device: str
+    uptime_seconds: float
+    streams: int
+    waiting_first_audio: int
+    capacity: int
+    streams_total: int
+    frames_total: int
+    underruns_total: int
+    core_restarts: int
+    modules: _containers.MessageMap[str, ModuleStatus]
+    memory_bytes: int
+    def __init__(self, engine_id: _Optional[str] = ..., version: _Optional[str] = ..., state: _Optional[_Union[EngineStatus.State, str]] = ..., device: _Optional[str] = ..., uptime_seconds: _Optional[float] = ..., streams: _Optional[int] = ..., waiting_first_audio: _Optional[int] = ..., capacity: _Optional[int] = ..., streams_total: _Optional[int] = ..., frames_total: _Optional[int] = ..., underruns_total: _Optional[int] = ..., core_restarts: _Optional[int] = ..., modules: _Optional[_Mapping[str, ModuleStatus]] = ..., memory_bytes: _Optional[int] = ...) -> None: ...
+
+class ModuleStatus(_message.Message):
+    __slots__ = ("steps", "rows", "busy_seconds", "last_ms")
+    STEPS_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    BUSY_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    LAST_MS_FIELD_NUMBER: _ClassVar[int]
+    steps: int
+    rows: int
+    busy_seconds: float
+    last_ms: float
+    def __init__(self, steps: _Optional[int] = ..., rows: _Optional[int] = ..., busy_seconds: _Optional[float] = ..., last_ms: _Optional[float] = ...) -> None: ...
