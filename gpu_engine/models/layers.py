@@ -85,7 +85,7 @@ class _Fusable(nn.Module):
         parts = self._parts()
         fused = torch.cat([part.weight.detach() for part in parts])
         rows = [part.out_features for part in parts]
-        for part, view in zip(parts, fused.split(rows), strict=True):
+        for part, view in zip(parts, torch.split(fused, rows), strict=True):
             part.weight.data = view
         self._fused = fused
 
@@ -98,7 +98,8 @@ class _Fusable(nn.Module):
         parts = self._parts()
         if self._fused is None or torch.is_grad_enabled():
             return [part(x) for part in parts]
-        return list(F.linear(x, self._fused).split([part.out_features for part in parts], -1))
+        rows = [part.out_features for part in parts]
+        return list(torch.split(F.linear(x, self._fused), rows, -1))
 
 
 class Attention(_Fusable):
@@ -120,7 +121,7 @@ class Attention(_Fusable):
         return [self.q_proj, self.k_proj, self.v_proj]
 
     def forward(self, x: Tensor, rope: Rope, attend: Attend, layer: int) -> Tensor:
-        q, k, v = (part.unflatten(-1, (-1, self.head_dim)) for part in self._project(x))
+        q, k, v = (part.view(*x.shape[:-1], -1, self.head_dim) for part in self._project(x))
         q, k = rotate(self.q_norm(q), rope), rotate(self.k_norm(k), rope)
         out: Tensor = self.o_proj(attend(layer, q, k, v).flatten(-2))
         return out
