@@ -1,0 +1,193 @@
+"""What the front and the core say to each other: msgspec structs, packed with msgpack and told
+apart by their type's name. Fields only; encoding is generic. A stream's id is the front's."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Message(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Base of everything that crosses the socket between front and core."""
+
+
+class VoicePrompt(msgspec.Struct, frozen=True, array_like=True):
+    """What fills the speaker slot. Embeddings are float32 and codes uint16, both little-endian."""
+
+    preset: str = ""
+    embedding: bytes = b""
+    reference_codes: bytes = b""
+    reference_ids: tuple[int, ...] = ()
+
+
+class SamplingChoice(msgspec.Struct, frozen=True, array_like=True):
+    """Sampling of code 0, defaults filled in; temperature 0 is greedy, top_k 0 is no limit."""
+
+    temperature: float
+    top_k: int
+    top_p: float
+    repetition_penalty: float
+
+
+# ---- front to core
+
+
+class Submit(Message, frozen=True):
+    """A new stream. `text_ids` may grow by Extend until `text_done` (streaming layout only)."""
+
+    stream: int
+    text_ids: tuple[int, ...]
+    text_done: bool
+    streaming: bool
+    language: str
+    instruction_ids: tuple[int, ...]
+    voice: VoicePrompt
+    sampling: SamplingChoice
+    seed: int
+    frame_cap: int
+    ramp: tuple[int, ...]
+    paced: bool
+    trim_silence: bool
+    tenant: str
+    background: bool
+
+
+class Extend(Message, frozen=True):
+    """More text for a stream in streaming layout; the frame cap grows with it."""
+
+    stream: int
+    text_ids: tuple[int, ...]
+    done: bool
+    frame_cap: int
+
+
+class CancelStream(Message, frozen=True):
+    stream: int
+
+
+class EncodeClip(Message, frozen=True):
+    """Make a voice from mono 24 kHz float32 samples (little-endian)."""
+
+    clip: int
+    pcm: bytes
+
+
+ToCore = Submit | Extend | CancelStream | EncodeClip
+
+
+# ---- core to front
+
+
+class CoreReady(Message, frozen=True):
+    """The checkpoint is loaded and a first synthesis has passed."""
+
+    fingerprint: str
+    device: str
+    capacity: int
+    can_encode_voice: bool
+
+
+class CoreFailed(Message, frozen=True):
+    """The core cannot start; it exits right after."""
+
+    message: str
+
+
+class StreamAccepted(Message, frozen=True):
+    stream: int
+    expected_wait_ms: int
+
+
+class AudioChunk(Message, frozen=True):
+    """Signed 16-bit little-endian mono samples; `first_sample` counts delivered samples."""
+
+    stream: int
+    pcm: bytes
+    first_sample: int
+
+
+class StreamFinished(Message, frozen=True):
+    """`reason` is stop, length or cancelled; times are ms, GPU shares are of each step's rows."""
+
+    stream: int
+    reason: str
+    samples: int
+    frames: int
+    text_tokens: int
+    first_audio_ms: float
+    trimmed_samples: int
+    talker_ms: float
+    predictor_ms: float
+    codec_ms: float
+
+
+class StreamFailed(Message, frozen=True):
+    stream: int
+    code: str
+    message: str
+    field: str = ""
+    retryable: bool = False
+    retry_after_ms: int = 0
+
+
+class ClipEncoded(Message, frozen=True):
+    """Float32 speaker embedding and uint16 codes [frames, groups], both little-endian."""
+
+    clip: int
+    embedding: bytes
+    codes: bytes
+
+
+class ClipFailed(Message, frozen=True):
+    clip: int
+    code: str
+    message: str
+
+
+class ModuleCounters(msgspec.Struct, frozen=True, array_like=True):
+    steps: int
+    rows: int
+    busy_seconds: float
+    last_ms: float
+
+
+class CoreStatus(Message, frozen=True):
+    """The core's heartbeat: sent about twice a second, busy or idle."""
+
+    streams: int
+    waiting_first_audio: int
+    streams_total: int
+    frames_total: int
+    underruns_total: int
+    memory_bytes: int
+    modules: dict[str, ModuleCounters]
+
+
+ToFront = (
+    CoreReady
+    | CoreFailed
+    | StreamAccepted
+    | AudioChunk
+    | StreamFinished
+    | StreamFailed
+    | ClipEncoded
+    | ClipFailed
+    | CoreStatus
+)
+
+_encoder = msgspec.msgpack.Encoder()
+_to_core: msgspec.msgpack.Decoder[ToCore] = msgspec.msgpack.Decoder(ToCore)
+_to_front: msgspec.msgpack.Decoder[ToFront] = msgspec.msgpack.Decoder(ToFront)
+
+
+def encode(message: Message) -> bytes:
+    return _encoder.encode(message)
+
+
+def decode_to_core(raw: bytes) -> ToCore:
+    """Raises msgspec.ValidationError for anything a front does not send."""
+    return _to_core.decode(raw)
+
+
+def decode_to_front(raw: bytes) -> ToFront:
+    """Raises msgspec.ValidationError for anything a core does not send."""
+    return _to_front.decode(raw)
