@@ -1,0 +1,167 @@
+"""Checkpoint directories in the official layout, read from safetensors one tensor at a time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import nn
+
+from gpu_engine.config import TtsConfig, read_config
+from gpu_engine.errors import CheckpointError
+from gpu_engine.models.codec import CodecDecoder, CodecEncoder
+from gpu_engine.models.layers import fuse_layers
+from gpu_engine.models.speaker import SpeakerEncoder
+from gpu_engine.models.talker import Talker
+from gpu_engine.models.tokenizer import TextTokenizer, Words
+
+Module = TypeVar("Module", bound=nn.Module)
+
+WEIGHTS = Path("model.safetensors")
+CODEC = Path("speech_tokenizer")
+CONFIGS = (Path("config.json"), Path("generation_config.json"), CODEC / "config.json")
+_SAMPLES, _SAMPLE_BYTES = 64, 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """One loaded model directory. The fingerprint changes when weights or configuration do."""
+
+    folder: Path
+    config: TtsConfig
+    talker: Talker
+    codec_decoder: CodecDecoder
+    codec_encoder: CodecEncoder | None
+    speaker_encoder: SpeakerEncoder | None
+    tokenizer: TextTokenizer
+    fingerprint: str
+
+
+def load_checkpoint(
+    folder: Path | str,
+    device: torch.device | str = "cpu",
+    dtype: torch.dtype = torch.float32,
+    words: Words = "qwen",
+) -> Checkpoint:
+    """Talker and predictor in `dtype`; codec and speaker encoder in float32, where bf16 is audible.
+
+    Raises CheckpointError naming the file and what is wrong with it. The codec encoder may be
+    absent: only in-context cloning and data preparation need it.
+    """
+    folder = Path(folder)
+    config = read_config(folder)
+    fingerprint = checkpoint_fingerprint(folder)
+    with _opened(folder / WEIGHTS, device) as weights:
+        talker = weights.load(lambda: Talker(config.talker), "talker.", dtype)
+        speaker = _load_speaker(weights, config)
+        weights.refuse_unread(except_for="speaker_encoder.")
+    with _opened(folder / CODEC / WEIGHTS, device) as codec:
+        decoder = codec.load(lambda: CodecDecoder(config.codec.decoder_config), "decoder.")
+        encoder = _load_encoder(codec, config)
+        codec.refuse_unread(except_for="encoder.")
+    fuse_layers(talker)
+    tokenizer = TextTokenizer(folder, config.text_ids, words)
+    return Checkpoint(folder, config, talker, decoder, encoder, speaker, tokenizer, fingerprint)
+
+
+def _load_speaker(weights: _Weights, config: TtsConfig) -> SpeakerEncoder | None:
+    speaker = config.speaker_encoder
+    if config.kind != "base":
+        return None
+    if speaker is None:
+        raise CheckpointError(weights.file.with_name("config.json"), "no speaker_encoder_config")
+    return weights.load(lambda: SpeakerEncoder(speaker), "speaker_encoder.")
+
+
+def _load_encoder(codec: _Weights, config: TtsConfig) -> CodecEncoder | None:
+    if not codec.has("encoder."):
+        return None
+    groups = config.codec.encoder_valid_num_quantizers
+    return codec.load(lambda: CodecEncoder(config.codec.encoder_config, groups), "encoder.")
+
+
+class _Weights:
+    """An open safetensors file that knows which of its tensors were read."""
+
+    def __init__(self, file: Path, tensors: Any) -> None:
+        self.file = file
+        self._tensors = tensors
+        self._unread = set(tensors.keys())
+
+    def has(self, prefix: str) -> bool:
+        return any(name.startswith(prefix) for name in self._unread)
+
+    def load(
+        self, build: Callable[[], Module], prefix: str, dtype: torch.dtype = torch.float32
+    ) -> Module:
+        """Builds the module without memory and gives each parameter its stored tensor."""
+        with torch.device("meta"):
+            module = build()
+        for path, parameter in list(module.named_parameters()):
+            owner, _, leaf = path.rpartition(".")
+            tensor = self._read(prefix + path, parameter.shape).to(dtype)
+            ready = nn.Parameter(tensor, requires_grad=parameter.requires_grad)
+            setattr(module.get_submodule(owner), leaf, ready)
+        return module.eval()
+
+    def _read(self, name: str, shape: torch.Size) -> torch.Tensor:
+        if name not in self._unread:
+            raise CheckpointError(self.file, f"has no tensor {name!r}")
+        stored = self._tensors.get_slice(name).get_shape()
+        if list(shape) != stored:
+            raise CheckpointError(self.file, f"{name!r} is {stored}, expected {list(shape)}")
+        self._unread.discard(name)
+        tensor: torch.Tensor = self._tensors.get_tensor(name)
+        return tensor
+
+    def refuse_unread(self, except_for: str) -> None:
+        unknown = sorted(name for name in self._unread if not name.startswith(except_for))
+        if unknown:
+            raise CheckpointError(self.file, f"unknown tensor {unknown[0]!r} of {len(unknown)}")
+
+
+@contextmanager
+def _opened(file: Path, device: torch.device | str) -> Iterator[_Weights]:
+    if not file.is_file():
+        raise CheckpointError(file, "missing")
+    try:
+        with safe_open(file, framework="pt", device=str(device)) as tensors:
+            yield _Weights(file, tensors)
+    except SafetensorError as error:
+        raise CheckpointError(file, f"not a whole safetensors file ({error})") from None
+
+
+def checkpoint_fingerprint(folder: Path) -> str:
+    """Sixteen hex digits over configs, headers and a spread of samples of the weight bytes."""
+    digest = hashlib.sha256()
+    for name in CONFIGS:
+        digest.update(_bytes(folder / name))
+    for name in (WEIGHTS, CODEC / WEIGHTS):
+        _digest_weights(digest, folder / name)
+    return digest.hexdigest()[:16]
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        raise CheckpointError(file, "missing") from None
+
+
+def _digest_weights(digest: hashlib._Hash, file: Path) -> None:
+    if not file.is_file():
+        raise CheckpointError(file, "missing")
+    size = file.stat().st_size
+    digest.update(str(size).encode())
+    with file.open("rb") as raw:
+        header = int.from_bytes(raw.read(8), "little")
+        digest.update(raw.read(min(header, size)))
+        for sample in range(_SAMPLES):
+            raw.seek(8 + header + (size - 8 - header) * sample // _SAMPLES)
+            digest.update(raw.read(_SAMPLE_BYTES))
