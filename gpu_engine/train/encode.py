@@ -1,0 +1,176 @@
+"""A corpus of speech to shards of codes, text tokens and their alignment, ready to train on.
+
+Speech is cut to a fixed breath of silence at both ends, so that the Talker learns when to stop.
+Shards are small safetensors files that a training run can pick up while later ones are being made.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors.torch import save
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from gpu_engine.config import SAMPLE_RATE
+from gpu_engine.train.alignment import token_targets
+from gpu_engine.train.corpus import SpeechBatch, Utterance
+from gpu_engine.train.tokenizer import text_encoder
+
+FRAME = 1920
+WINDOW = 240  # 10 ms
+LEAD, TAIL = 8, 20  # windows of silence kept before and after the speech
+FLOOR = 0.0056  # of the loudest window: 45 dB below it
+REFERENCES = 6  # recordings kept per speaker for the speaker encoder
+REFERENCE_SAMPLES = 3 * SAMPLE_RATE
+DONE = "done"
+
+EncodeCodes = Callable[[Tensor], Tensor]  # audio [B, S] -> codes [B, groups, frames]
+EncodeMel = Callable[[Tensor], Tensor]  # audio [B, S] -> mel [B, frames, bands]
+
+
+@dataclass(frozen=True, slots=True)
+class Spellings:
+    """Tokenizers of one vocabulary; the first is the canonical one, the others skip merges."""
+
+    tokenizers: list[Tokenizer]
+
+    @classmethod
+    def of(cls, folder: Path, variants: int = 3, dropout: float = 0.1) -> Spellings:
+        rates = [None, *[dropout] * (variants - 1)]
+        return cls([text_encoder(folder, rate) for rate in rates])
+
+
+@dataclass(slots=True)
+class Shard:
+    """Utterances in order; `tokens` and `targets` hold every spelling of one before the next."""
+
+    speakers: list[str] = field(default_factory=list)
+    codes: list[Tensor] = field(default_factory=list)
+    tokens: list[list[int]] = field(default_factory=list)
+    targets: list[NDArray[np.int16]] = field(default_factory=list)
+    references: list[tuple[str, Tensor]] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.speakers)
+
+    def to_bytes(self) -> bytes:
+        """codes int16 [F, groups], frames int32 [U], tokens int16, token_counts int32 [U, spellings],
+        targets int16 [sum, 2], references float16 [R, frames, bands]."""
+        spellings = len(self.tokens) // max(1, len(self))
+        counts = torch.tensor([len(ids) for ids in self.tokens], dtype=torch.int32)
+        tensors = {
+            "codes": torch.cat(self.codes).to(torch.int16),
+            "frames": torch.tensor([len(codes) for codes in self.codes], dtype=torch.int32),
+            "tokens": torch.tensor([i for ids in self.tokens for i in ids], dtype=torch.int16),
+            "token_counts": counts.view(len(self), spellings),
+            "targets": torch.from_numpy(np.concatenate(self.targets)),
+        }
+        if self.references:
+            mels = torch.stack([mel for _, mel in self.references])
+            tensors["references"] = mels.to(torch.float16)
+        names = [name for name, _ in self.references]
+        metadata = {"speakers": json.dumps(self.speakers), "references": json.dumps(names)}
+        return save(tensors, metadata)
+
+
+def encode_corpus(
+    corpus: Iterable[SpeechBatch],
+    encode: EncodeCodes,
+    mel: EncodeMel | None,
+    spellings: Spellings,
+    size: int = 2000,
+) -> Iterator[Shard]:
+    """Shards of about `size` utterances; the first few recordings of a speaker become references."""
+    shard, taken = Shard(), dict[str, int]()
+    for batch in corpus:
+        speech = trim(batch.audio)
+        codes = encode(speech.audio).transpose(1, 2).cpu()
+        for row in _references(batch, speech, taken) if mel is not None else ():
+            clip = speech.audio[row : row + 1, :REFERENCE_SAMPLES]
+            shard.references.append((batch.utterances[row].speaker, mel(clip)[0].cpu()))
+        for row, utterance in enumerate(batch.utterances):
+            _add(shard, utterance, codes[row, : speech.frames[row]], speech.starts[row], spellings)
+        if len(shard) >= size:
+            yield shard
+            shard = Shard()
+    if len(shard):
+        yield shard
+
+
+def _references(batch: SpeechBatch, speech: Trimmed, taken: dict[str, int]) -> Iterator[int]:
+    for row, utterance in enumerate(batch.utterances):
+        long_enough = speech.frames[row] * FRAME >= REFERENCE_SAMPLES
+        if long_enough and taken.get(utterance.speaker, 0) < REFERENCES:
+            taken[utterance.speaker] = taken.get(utterance.speaker, 0) + 1
+            yield row
+
+
+def _add(
+    shard: Shard, utterance: Utterance, codes: Tensor, start: float, spellings: Spellings
+) -> None:
+    encoded = [tokenizer.encode(utterance.text) for tokenizer in spellings.tokenizers]
+    if not len(codes) or not encoded[0].ids:
+        return
+    times = start + (np.arange(len(codes), dtype=np.float32) + 0.5) * (FRAME / SAMPLE_RATE)
+    shard.speakers.append(utterance.speaker)
+    shard.codes.append(codes)
+    for spelling in encoded:
+        shard.tokens.append(spelling.ids)
+        if utterance.words is None:
+            shard.targets.append(np.full((len(codes), 2), -1, np.int16))
+        else:
+            shard.targets.append(token_targets(utterance.words, spelling.offsets, times))
+
+
+@dataclass(frozen=True, slots=True)
+class Trimmed:
+    """`audio` [rows, whole frames], silent after each row's `frames`; `starts` in seconds of the
+    original."""
+
+    audio: Tensor
+    frames: list[int]
+    starts: list[float]
+
+
+def trim(audio: Tensor) -> Trimmed:
+    """Cuts each row to its speech with 80 ms of silence before and 200 ms after it."""
+    first, end = speech_bounds(audio)
+    frames = ((end - first + FRAME - 1) // FRAME).clamp(min=0)
+    width = max(1, int(frames.max())) * FRAME
+    index = first[:, None] + torch.arange(width, device=audio.device)
+    inside = index < end[:, None]
+    cut = audio.gather(1, index.clamp(max=audio.shape[1] - 1)).masked_fill(~inside, 0.0)
+    return Trimmed(cut, frames.tolist(), (first / SAMPLE_RATE).tolist())
+
+
+def speech_bounds(audio: Tensor) -> tuple[Tensor, Tensor]:
+    """First and end sample of each row's speech with its silence; equal where there is none."""
+    windows = audio.shape[1] // WINDOW
+    loud = audio[:, : windows * WINDOW].unflatten(1, (windows, WINDOW)).square().mean(2).sqrt()
+    active = loud > (loud.amax(1, keepdim=True) * FLOOR).clamp(min=1e-5)
+    number = torch.arange(windows, device=audio.device)
+    first = torch.where(active, number, windows).amin(1)
+    last = torch.where(active, number, -1).amax(1)
+    spoken = last >= 0
+    start = ((first - LEAD).clamp(min=0) * WINDOW).where(spoken, 0)
+    end = ((last + 1 + TAIL).clamp(max=windows) * WINDOW).where(spoken, 0)
+    return start, end
+
+
+def write_shards(shards: Iterable[Shard], folder: Path, prefix: str = "codes") -> Iterator[Shard]:
+    """Writes each shard whole or not at all, then `PREFIX.done`; passes the shards on."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, shard in enumerate(shards):
+        path = folder / f"{prefix}-{number:04}.safetensors"
+        partial = path.with_suffix(".part")
+        partial.write_bytes(shard.to_bytes())
+        partial.rename(path)
+        yield shard
+    (folder / f"{prefix}.{DONE}").touch()
