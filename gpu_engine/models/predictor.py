@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from gpu_engine.config import PredictorConfig
 from gpu_engine.models.attention import Attend, attention
+from gpu_engine.models.frame import FrameWeights
 from gpu_engine.models.layers import RMSNorm, TransformerLayer, rope_tables
 
 # Picks code `group` (1..15) for every row from logits [B, vocabulary]; returns ids [B].
@@ -51,6 +53,25 @@ class CodePredictor(nn.Module):
         )
         if talker_hidden != config.hidden_size:
             self.small_to_mtp_projection = nn.Linear(talker_hidden, config.hidden_size)
+        self._folded: FrameWeights | None = None
+
+    def refresh(self) -> None:
+        """After weights changed in place; moving, loading and `train`/`eval` do it themselves."""
+        self._folded = None
+
+    def train(self, mode: bool = True) -> CodePredictor:
+        self.refresh()
+        super().train(mode)
+        return self
+
+    def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
+        self.refresh()
+        super()._load_from_state_dict(*args, **kwargs)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> CodePredictor:
+        self.refresh()
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        return self
 
     @property
     def codec_embedding(self) -> nn.ModuleList:
@@ -78,6 +99,13 @@ class CodePredictor(nn.Module):
 
     def frame(self, hidden: Tensor, code0_embedding: Tensor, choose: Choose) -> Tensor:
         """All of one frame's remaining codes, [B, 15], from two [B, Talker width] vectors."""
+        if hidden.dtype == torch.float32 and not torch.is_grad_enabled():
+            self._folded = self._folded or FrameWeights(self)
+            return self._folded.frame(self.project(hidden), self.project(code0_embedding), choose)
+        return self.plain_frame(hidden, code0_embedding, choose)
+
+    def plain_frame(self, hidden: Tensor, code0_embedding: Tensor, choose: Choose) -> Tensor:
+        """`frame` by way of `forward`: any dtype, and the measure of every faster way."""
         attend = FrameAttend(self.config, hidden)
         x = torch.stack([hidden, code0_embedding], 1)
         codes = [choose(1, self._step(x, 0, 0, attend))]
