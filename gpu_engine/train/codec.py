@@ -1,0 +1,370 @@
+"""Trains the codec: reconstruction first, then quantized, then against adversaries."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from gpu_engine.config import CodecConfig, CodecDecoderConfig, CodecEncoderConfig
+from gpu_engine.models.codec import decoder as decoder_module
+from gpu_engine.models.codec.decoder import CodecDecoder, ConvNeXt
+from gpu_engine.models.codec.encoder import CodecEncoder
+from gpu_engine.models.codec.transformer import Scale
+from gpu_engine.train.codec_data import Recording, Spoken, record
+from gpu_engine.train.codec_quantizer import TrainingQuantizer
+from gpu_engine.train.discriminators import (
+    Discriminators,
+    adversarial_loss,
+    discriminator_loss,
+    feature_loss,
+)
+from gpu_engine.train.losses import LogMel, MelLoss
+from gpu_engine.train.runtime import (
+    Captured,
+    Clock,
+    FlatGradients,
+    Log,
+    Schedule,
+    World,
+    average,
+    load_shards,
+    save_shards,
+    share_weights,
+)
+
+PHONES = 178
+TINY_CODEC = CodecConfig(
+    decoder_config=CodecDecoderConfig(
+        codebook_dim=128,
+        codebook_size=512,
+        num_quantizers=16,
+        latent_dim=256,
+        decoder_dim=256,
+        hidden_size=192,
+        intermediate_size=512,
+        num_hidden_layers=3,
+        num_attention_heads=3,
+        head_dim=64,
+        sliding_window=24,
+        rms_norm_eps=1e-5,
+        rope_theta=10000.0,
+        upsample_rates=(8, 5, 4, 3),
+        upsampling_ratios=(2, 2),
+    ),
+    encoder_config=CodecEncoderConfig(
+        num_filters=16,
+        hidden_size=192,
+        intermediate_size=512,
+        num_hidden_layers=2,
+        num_attention_heads=3,
+        head_dim=64,
+        codebook_dim=64,
+        codebook_size=512,
+        num_quantizers=16,
+        vector_quantization_hidden_dimension=64,
+        upsampling_ratios=(8, 6, 5, 4),
+        norm_eps=1e-5,
+        rope_theta=10000.0,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CodecRecipe:
+    """One run. Shares are of the whole schedule's seconds."""
+
+    seconds: float = 540.0
+    rows: int = 16
+    frames: int = 64
+    judged_frames: int = 20  # of each row, heard by the adversaries
+    rate: float = 1e-3
+    adversary_rate: float = 3e-4
+    quantize_from: float = 0.06
+    judge_from: float = 0.35
+    judged_rate_factor: float = 0.5  # of the generator's rate once it is judged
+    dropout: float = 0.3
+    ema: float = 0.999
+    clip: float = 1.0
+    log_every: int = 100
+    save_every: float = 120.0
+    seed: int = 1
+    adversary_width: int = 32
+
+
+class CodecModel(nn.Module):
+    """Encoder, training quantizer, decoder, and two heads that are dropped after training."""
+
+    def __init__(self, config: CodecConfig) -> None:
+        super().__init__()
+        self.encoder = CodecEncoder(config.encoder_config, config.encoder_valid_num_quantizers)
+        self.decoder = CodecDecoder(config.decoder_config)
+        initialise(self.encoder, self.decoder)
+        self.quantizer = TrainingQuantizer(self.encoder, self.decoder)
+        # From the quantized latents to the eight 10 ms log-mel frames each of them covers: a short
+        # path for the encoder's gradient, without which it stays at the mean spectrum.
+        width = config.decoder_config.codebook_dim
+        self.mel_head = nn.Sequential(nn.Linear(width, 384), nn.GELU(), nn.Linear(384, 8 * 80))
+        semantic = config.encoder_config.codebook_dim
+        self.phone_head = nn.Sequential(
+            nn.Linear(semantic, 256), nn.GELU(), nn.Linear(256, 2 * PHONES)
+        )
+
+
+def initialise(encoder: CodecEncoder, decoder: CodecDecoder) -> None:
+    """The official scheme (deviation 0.02, no bias) for the encoder, PyTorch's own for the decoder.
+
+    The decoder shrinks its signal to 1e-4 under the official scheme; under PyTorch's the encoder
+    shrinks its input below its biases. Measured with both.
+    """
+    for module in encoder.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.normal_(module.weight, std=0.02)
+        if isinstance(module, nn.Linear | nn.Conv1d) and module.bias is not None:
+            nn.init.zeros_(module.bias)
+    for module in itertools.chain(encoder.modules(), decoder.modules()):
+        if isinstance(module, Scale):
+            nn.init.constant_(module.scale, 0.1)
+        if isinstance(module, ConvNeXt):
+            nn.init.constant_(module.gamma, 0.1)
+
+
+class CodecTrainer:
+    """One run over a recording; `train` ends when its seconds are used up."""
+
+    def __init__(
+        self, config: CodecConfig, recipe: CodecRecipe, recording: Recording, world: World
+    ) -> None:
+        torch.manual_seed(recipe.seed)
+        self.recipe, self.recording, self.world = recipe, recording, world
+        device = world.device
+        self.model = CodecModel(config).to(device)
+        self.adversaries = Discriminators(recipe.adversary_width).to(device)
+        self.mel = MelLoss().to(device)
+        self.fine_mel = LogMel(1024, 80, 240).to(device)
+        share_weights(self.model, world)
+        share_weights(self.adversaries, world)
+        torch.manual_seed(recipe.seed + 1000 * world.rank + 1)
+        self.grads = FlatGradients(self.model.parameters(), world)
+        self.adversary_grads = FlatGradients(self.adversaries.parameters(), world)
+        self.optimizer = self._adam(self.grads)
+        self.adversary_optimizer = self._adam(self.adversary_grads)
+        self.averaged = [p.detach().clone() for p in self.grads.parameters]
+        self.losses = {
+            name: torch.zeros((), device=device)
+            for name in ("mel", "aux", "phone", "commit", "adv", "feature", "judge", "norm", "hit")
+        }
+        self.clock = Clock()
+        self.step = 0
+
+    def _adam(self, grads: FlatGradients) -> torch.optim.AdamW:
+        cuda = self.world.device.type == "cuda"
+        rate = torch.zeros((), device=self.world.device)
+        return torch.optim.AdamW(
+            grads.parameters, lr=rate, betas=(0.8, 0.99), weight_decay=1e-2, fused=cuda or None,
+            capturable=cuda,
+        )  # fmt: skip
+
+    # One step: losses and gradients (captured), averages over ranks, update (captured).
+
+    def _gradients(self, *, quantize: bool, judged: bool) -> None:
+        recipe, model = self.recipe, self.model
+        self.grads.zero()
+        audio, phones = self.recording.windows(recipe.rows, recipe.frames)
+        latents = model.encoder.latents(audio)
+        vectors, semantic, commitment = model.quantizer(
+            latents, quantize=quantize, dropout=recipe.dropout
+        )
+        made = model.decoder.render(vectors)
+        mel = self.mel(made, audio)
+        aux = self._mel_head_loss(vectors, audio)
+        phone = self._phone_loss(semantic, phones)
+        loss = mel + 0.5 * aux + 0.2 * phone + 0.2 * commitment
+        if judged:
+            loss = loss + self._judge(made, audio)
+        loss.backward()
+        self._note(mel=mel, aux=aux, phone=phone, commit=commitment)
+
+    def _mel_head_loss(self, vectors: Tensor, audio: Tensor) -> Tensor:
+        frames = vectors.shape[-1]
+        target = self.fine_mel(audio)[..., : 8 * frames].unflatten(-1, (frames, 8))
+        guess = self.model.mel_head(vectors.transpose(1, 2)).unflatten(-1, (80, 8))
+        return (guess - target.permute(0, 2, 1, 3)).abs().mean()
+
+    def _phone_loss(self, semantic: Tensor, phones: Tensor) -> Tensor:
+        scores = self.model.phone_head(semantic.transpose(1, 2)).unflatten(-1, (2, PHONES))
+        self._note(hit=(scores.argmax(-1) == phones).float().mean())
+        return F.cross_entropy(scores.flatten(0, 2), phones.flatten())
+
+    def _judge(self, made: Tensor, audio: Tensor) -> Tensor:
+        """Both sides' gradients against the adversaries as they stand; the generator's loss."""
+        samples = self.recipe.judged_frames * 1920
+        start = (torch.rand((), device=audio.device) * (audio.shape[-1] - samples)).long()
+        cut = start + torch.arange(samples, device=audio.device)
+        made, audio = made.index_select(1, cut), audio.index_select(1, cut)
+        self.adversary_grads.zero()
+        real, fake = self.adversaries(audio), self.adversaries(made.detach())
+        judge = discriminator_loss(real, fake)
+        judge.backward()
+        self.adversaries.requires_grad_(False)
+        fake = self.adversaries(made)
+        self.adversaries.requires_grad_(True)
+        adversarial, feature = adversarial_loss(fake), feature_loss(real, fake)
+        self._note(adv=adversarial, feature=feature, judge=judge)
+        return 0.07 * adversarial + 0.15 * feature
+
+    def _average(self, judged: bool) -> None:
+        self.grads.average()
+        if judged:
+            self.adversary_grads.average()
+        if self.world.size > 1:
+            for tensor in self.model.quantizer.statistics():
+                average(tensor, self.world)
+            for tensor in self.model.quantizer.candidates():
+                dist.broadcast(tensor, 0)
+
+    @torch.no_grad()
+    def _update(self, *, quantize: bool, judged: bool) -> None:
+        self._note(norm=self.grads.clip(self.recipe.clip))
+        self.optimizer.step()
+        self.model.quantizer.norm.follow()
+        if quantize:
+            self.model.quantizer.semantic.follow()
+            self.model.quantizer.acoustic.follow()
+        if judged:
+            self.adversary_grads.clip(self.recipe.clip)
+            self.adversary_optimizer.step()
+        torch._foreach_lerp_(self.averaged, self.grads.parameters, 1 - self.recipe.ema)
+
+    def _note(self, **values: Tensor) -> None:
+        for name, value in values.items():
+            self.losses[name].copy_(value.detach())
+
+    # The run.
+
+    def train(self, save: Callable[[], None], log: Log) -> None:
+        recipe = self.recipe
+        end = recipe.seconds
+        self._phase(recipe.quantize_from * end, False, False, save, log)
+        with torch.no_grad():
+            rows = min(8 * recipe.rows, 128)
+            audio, _ = self.recording.windows(rows, recipe.frames)
+            self.model.quantizer.start(self.model.encoder.latents(audio))
+            share_weights(self.model.quantizer, self.world)
+        self._phase(recipe.judge_from * end, True, False, save, log)
+        self._phase(end, True, True, save, log)
+
+    def _phase(
+        self, until: float, quantize: bool, judged: bool, save: Callable[[], None], log: Log
+    ) -> None:
+        gradients = Captured(lambda: self._gradients(quantize=quantize, judged=judged), self.world)
+        update = Captured(lambda: self._update(quantize=quantize, judged=judged), self.world)
+        factor = self.recipe.judged_rate_factor if judged else 1.0
+        main = Schedule(self.recipe.rate * factor, self.recipe.seconds)
+        other = Schedule(self.recipe.adversary_rate, self.recipe.seconds)
+        saved = self.clock.elapsed()
+        while self._on(until):
+            elapsed = self.clock.elapsed()
+            self.optimizer.param_groups[0]["lr"].fill_(main.rate(self.step, elapsed))
+            self.adversary_optimizer.param_groups[0]["lr"].fill_(other.rate(self.step, elapsed))
+            gradients()
+            self._average(judged)
+            update()
+            if self.step % self.recipe.log_every == 0:
+                self._report(log)
+            if elapsed - saved > self.recipe.save_every:
+                save()
+                saved = elapsed
+            self.step += 1
+
+    def _on(self, until: float) -> bool:
+        """Whether time is left: the first rank's clock counts, asked now and then."""
+        if self.world.size == 1:
+            return self.clock.elapsed() < until
+        if self.step % 16:
+            return True
+        left = torch.tensor(float(self.clock.elapsed() < until), device=self.world.device)
+        dist.broadcast(left, 0)
+        return bool(left.item())
+
+    def _report(self, log: Log) -> None:
+        if self.world.leads:
+            values = {name: float(value) for name, value in self.losses.items()}
+            rate = float(self.optimizer.param_groups[0]["lr"])
+            log.add({"step": self.step, "seconds": self.clock.elapsed(), "rate": rate, **values})
+
+    # Files.
+
+    def averaged_state(self) -> dict[str, Tensor]:
+        """The model's state with the running average of its parameters."""
+        names = [name for name, p in self.model.named_parameters() if p.requires_grad]
+        return {
+            **self.model.state_dict(),
+            **dict(zip(names, self.averaged, strict=True)),
+        }
+
+    def save(self, folder: Path) -> None:
+        """What a later run resumes from; the adversaries in half precision."""
+        if not self.world.leads:
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        save_shards(folder, "codec", self.averaged_state())
+        halves = {name: t.half() for name, t in self.adversaries.state_dict().items()}
+        save_shards(folder, "adversaries", halves)
+
+    def resume(self, folder: Path) -> None:
+        self.model.load_state_dict(load_shards(folder, "codec"))
+        state = {name: t.float() for name, t in load_shards(folder, "adversaries").items()}
+        self.adversaries.load_state_dict(state)
+        for mine, p in zip(self.averaged, self.grads.parameters, strict=True):
+            mine.copy_(p.detach())
+
+
+def export(state: dict[str, Tensor], config: CodecConfig) -> tuple[CodecEncoder, CodecDecoder]:
+    """The official modules, on the CPU, from a saved training state."""
+    model = CodecModel(config)
+    model.load_state_dict(state)
+    model.quantizer.export(model.encoder, model.decoder)
+    return model.encoder.eval(), model.decoder.eval()
+
+
+def compile_snake() -> None:
+    """One kernel instead of seven passes over a tensor; worth it on a GPU only."""
+    decoder_module.snake = torch.compile(decoder_module.snake, dynamic=True)
+
+
+def train_codec(
+    corpus: Iterable[Spoken],
+    hours: float,
+    recipe: CodecRecipe,
+    world: World,
+    out: Path,
+    resume: Path | None = None,
+    config: CodecConfig = TINY_CODEC,
+) -> CodecTrainer:
+    out.mkdir(parents=True, exist_ok=True)
+    if world.device.type == "cuda":
+        compile_snake()
+    trainer = CodecTrainer(config, recipe, record(corpus, hours), world)
+    if resume is not None:
+        trainer.resume(resume)
+    log = Log(out)
+    started = time.monotonic()
+
+    def save() -> None:
+        trainer.save(out)
+        if world.leads:
+            log.save()
+
+    trainer.train(save, log)
+    save()
+    if world.leads:
+        print(f"{trainer.step} steps in {time.monotonic() - started:.0f} s", flush=True)
+    return trainer

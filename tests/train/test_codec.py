@@ -1,0 +1,185 @@
+"""The codec's recipe on a CPU: it learns, what it exports is what it trained, and runs resume."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from pathlib import Path
+
+import pytest
+import torch
+
+from gpu_engine.config import CodecConfig
+from gpu_engine.train.codec import (
+    TINY_CODEC,
+    CodecRecipe,
+    CodecTrainer,
+    export,
+    train_codec,
+)
+from gpu_engine.train.codec_data import Recording, record
+from gpu_engine.train.codec_quantizer import RunningCodebooks
+from gpu_engine.train.losses import mel_filters
+from gpu_engine.train.runtime import Log, Schedule, World, load_shards
+
+HERE = World(rank=0, size=1, device=torch.device("cpu"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Utterances:
+    audio: torch.Tensor
+    phones: torch.Tensor
+
+
+def micro_codec() -> CodecConfig:
+    decoder = dataclasses.replace(
+        TINY_CODEC.decoder_config,
+        codebook_dim=16,
+        codebook_size=32,
+        latent_dim=16,
+        decoder_dim=32,
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=1,
+        head_dim=16,
+    )
+    encoder = dataclasses.replace(
+        TINY_CODEC.encoder_config,
+        num_filters=4,
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=1,
+        head_dim=16,
+        codebook_dim=8,
+        codebook_size=32,
+        vector_quantization_hidden_dimension=8,
+    )
+    return CodecConfig(decoder_config=decoder, encoder_config=encoder)
+
+
+def humming(seconds: int = 8) -> Utterances:
+    """A voiced-like glide, labelled with two phones in turn."""
+    time = torch.arange(seconds * 24_000) / 24_000
+    phase = 2 * math.pi * torch.cumsum(140 + 30 * torch.sin(2 * time), 0) / 24_000
+    audio = sum(torch.sin(k * phase) / k for k in range(1, 8)) * 0.1
+    phones = (torch.arange(seconds * 40) // 20) % 2 + 1
+    return Utterances(audio[None], phones[None])
+
+
+def recording() -> Recording:
+    return record([humming()], hours=8 / 3600)
+
+
+RECIPE = CodecRecipe(seconds=1e9, rows=2, frames=8, judged_frames=4, adversary_width=2, rate=2e-3)
+
+
+@pytest.fixture
+def trainer() -> CodecTrainer:
+    torch.set_num_threads(1)
+    return CodecTrainer(micro_codec(), RECIPE, recording(), HERE)
+
+
+def run(trainer: CodecTrainer, steps: int, *, quantize: bool = True, judged: bool = False) -> None:
+    for group in (trainer.optimizer, trainer.adversary_optimizer):
+        group.param_groups[0]["lr"].fill_(RECIPE.rate)
+    for _ in range(steps):
+        trainer._gradients(quantize=quantize, judged=judged)
+        trainer._update(quantize=quantize, judged=judged)
+
+
+def test_reconstruction_improves(trainer: CodecTrainer) -> None:
+    run(trainer, 1, quantize=False)
+    first = float(trainer.losses["mel"])
+    run(trainer, 25, quantize=False)
+    assert float(trainer.losses["mel"]) < 0.8 * first
+
+
+def test_adversaries_and_generator_both_receive_gradients(trainer: CodecTrainer) -> None:
+    trainer._gradients(quantize=True, judged=True)
+    assert float(trainer.grads.buffer.norm()) > 0
+    assert float(trainer.adversary_grads.buffer.norm()) > 0
+
+
+def test_generator_gradient_never_reaches_the_adversaries(trainer: CodecTrainer) -> None:
+    audio = torch.randn(2, 8 * 1920)
+    made = audio.clone().requires_grad_()
+    trainer._judge(audio, audio)
+    alone = trainer.adversary_grads.buffer.clone()
+    trainer.adversary_grads.zero()
+    torch.manual_seed(3)
+    trainer._judge(made, audio).backward()
+    torch.manual_seed(3)
+    judged = trainer.adversary_grads.buffer.clone()
+    trainer._judge(audio, audio)
+    assert torch.equal(judged, trainer.adversary_grads.buffer)
+    assert alone.shape == judged.shape
+
+
+def test_exported_modules_equal_the_training_graph(trainer: CodecTrainer) -> None:
+    run(trainer, 3, quantize=False)
+    trainer.model.quantizer.start(
+        trainer.model.encoder.latents(trainer.recording.windows(16, 8)[0]).detach()
+    )
+    run(trainer, 3)
+    for mine, parameter in zip(trainer.averaged, trainer.grads.parameters, strict=True):
+        mine.copy_(parameter.detach())
+    audio, _ = trainer.recording.windows(2, 8)
+    model = trainer.model.eval()
+    with torch.no_grad():
+        vectors, _, _ = model.quantizer(model.encoder.latents(audio), quantize=True, dropout=0.0)
+        trained = model.decoder.render(vectors).clamp(-1, 1)
+    encoder, decoder = export(trainer.averaged_state(), micro_codec())
+    exported = decoder(encoder.encode(audio))
+    assert torch.allclose(exported, trained, atol=1e-5)
+
+
+def test_resumed_run_continues_from_the_averaged_weights(tmp_path: Path) -> None:
+    recipe = dataclasses.replace(RECIPE, seconds=1.5, log_every=1)
+    first = train_codec([humming()], 8 / 3600, recipe, HERE, tmp_path / "a", config=micro_codec())
+    second = CodecTrainer(micro_codec(), recipe, recording(), HERE)
+    second.resume(tmp_path / "a")
+    saved = load_shards(tmp_path / "a", "codec")
+    assert first.step > 0
+    assert torch.equal(second.averaged[0], saved["encoder.encoder.layers.0.conv.weight"])
+    assert (tmp_path / "a" / "log.json").is_file()
+
+
+def test_unused_entries_restart_at_vectors_of_the_batch() -> None:
+    books = RunningCodebooks(levels=1, size=4, dim=2)
+    books.entries.copy_(torch.tensor([[[0.0, 0.0], [9.0, 9.0], [9.0, 9.0], [9.0, 9.0]]]))
+    books.usage.copy_(torch.tensor([[4.0, 0.001, 0.001, 0.001]]))
+    books(torch.full((1, 2, 5), 0.5), torch.ones(1, 1) > 0)
+    books.follow()
+    assert books.entries[0, 1:].tolist() == [[0.5, 0.5]] * 3
+
+
+def test_kmeans_finds_separate_clusters() -> None:
+    torch.manual_seed(0)
+    centres = torch.tensor([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]])
+    points = centres.repeat_interleave(50, 0) + 0.01 * torch.randn(150, 2)
+    books = RunningCodebooks(levels=1, size=16, dim=2)
+    books.start(points)
+    assert torch.cdist(points, books.entries[0]).min(1).values.max() < 0.1
+
+
+def test_mel_filters_are_area_normalised() -> None:
+    filters = mel_filters(80, 2048)
+    bin_hertz = 24_000 / 2048
+    areas = filters[40:].sum(1) * bin_hertz
+    assert torch.allclose(areas, torch.ones_like(areas), atol=0.02)
+
+
+def test_schedule_warms_up_and_decays_to_its_floor() -> None:
+    schedule = Schedule(peak=1.0, seconds=100, warm_up_steps=10, floor=0.05)
+    assert schedule.rate(0, 0.0) == pytest.approx(0.1)
+    assert schedule.rate(500, 100.0) == pytest.approx(0.05)
+
+
+def test_log_draws_its_curves(tmp_path: Path) -> None:
+    log = Log(
+        tmp_path, [{"step": 0, "seconds": 0, "mel": 2.0}, {"step": 1, "seconds": 1, "mel": 1.0}]
+    )
+    log.save()
+    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
