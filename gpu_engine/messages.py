@@ -10,13 +10,18 @@ class Message(msgspec.Struct, frozen=True, tag=True, array_like=True):
     """Base of everything that crosses the socket between front and core."""
 
 
-class VoicePrompt(msgspec.Struct, frozen=True, array_like=True):
-    """What fills the speaker slot. Embeddings are float32 and codes uint16, both little-endian."""
+class PromptIds(msgspec.Struct, frozen=True, array_like=True):
+    """A prompt as ids: the fields of models.prompt.PromptPlan, whose docstring explains them."""
 
-    preset: str = ""
-    embedding: bytes = b""
-    reference_codes: bytes = b""
-    reference_ids: tuple[int, ...] = ()
+    text_ids: tuple[int, ...]
+    codec_ids: tuple[int, ...]
+    trailing: tuple[int, ...]
+    pad_id: int
+    text_tokens: int
+    prefix_length: int
+    vector_at: int | None = None
+    frames_at: int | None = None
+    reference_frames: int = 0
 
 
 class SamplingChoice(msgspec.Struct, frozen=True, array_like=True):
@@ -32,15 +37,16 @@ class SamplingChoice(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Submit(Message, frozen=True):
-    """A new stream. `text_ids` may grow by Extend until `text_done` (streaming layout only)."""
+    """A new stream. Until `text_done` its trailing text may grow by Extend (streaming layout).
+
+    `embedding` is float32 and `reference_codes` uint16 [frames, groups], both little-endian.
+    """
 
     stream: int
-    text_ids: tuple[int, ...]
+    prompt: PromptIds
     text_done: bool
-    streaming: bool
-    language: str
-    instruction_ids: tuple[int, ...]
-    voice: VoicePrompt
+    embedding: bytes
+    reference_codes: bytes
     sampling: SamplingChoice
     seed: int
     frame_cap: int
@@ -52,10 +58,11 @@ class Submit(Message, frozen=True):
 
 
 class Extend(Message, frozen=True):
-    """More text for a stream in streaming layout; the frame cap grows with it."""
+    """More trailing text for a stream, its end included when `done`; the frame cap grows."""
 
     stream: int
-    text_ids: tuple[int, ...]
+    trailing: tuple[int, ...]
+    text_tokens: int
     done: bool
     frame_cap: int
 

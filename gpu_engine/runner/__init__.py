@@ -1,0 +1,6 @@
+"""What touches the device: KV slots, codec state slots, sampling, and each job as one call."""
+
+from gpu_engine.runner.runner import Runner, Sampled
+from gpu_engine.runner.session import Session
+
+__all__ = ["Runner", "Sampled", "Session"]

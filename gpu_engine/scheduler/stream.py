@@ -21,7 +21,8 @@ class Stage(IntEnum):
 
 @dataclass(slots=True, eq=False)
 class Stream:
-    """Instants are seconds on the clock of whoever calls the scheduler; counts are frames."""
+    """Instants are seconds on the clock of whoever calls the scheduler; counts are frames.
+    `text` counts the trailing text tokens at hand: the step after frame k adds token k."""
 
     id: int
     arrived: float
@@ -30,7 +31,6 @@ class Stream:
     tenant: str = ""
     background: bool = False
     paced: bool = True
-    streaming: bool = False
     text: int = 0
     text_done: bool = True
     slot: int = -1
@@ -39,6 +39,7 @@ class Stream:
     decoded: int = 0
     chunks: int = 0
     samples_s: float = 0.0
+    submitted: float = 0.0
     admitted: float = 0.0
     progressed: float = 0.0
     first_audio_at: float | None = None
@@ -48,7 +49,7 @@ class Stream:
     def __post_init__(self) -> None:
         assert self.frame_cap > 0, "a stream may speak"
         assert min(self.ramp) > 0, "a chunk holds a frame"
-        self.progressed = self.arrived
+        self.submitted = self.progressed = self.arrived
 
     @property
     def pending(self) -> int:
@@ -61,10 +62,8 @@ class Stream:
 
     @property
     def out_of_text(self) -> bool:
-        """True while the next step needs a text token that has not arrived."""
-        if not self.streaming or self.text_done:
-            return False
-        return self.text <= (self.frames if self.stage == Stage.TALK else 0)
+        """True while the next Talker step needs a trailing text token that has not arrived."""
+        return self.stage == Stage.TALK and not self.text_done and self.text < self.frames
 
     @property
     def chunk(self) -> int:

@@ -1,0 +1,44 @@
+"""Leading silence, removed on the fly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpu_engine.audio.level import Samples, window_rms
+
+WINDOW = 240  # 10 ms
+AUDIBLE = 10 ** (-50 / 20)  # full scale is 1; speech onsets rise through -50 dBFS
+KEPT_WINDOWS = 2  # 20 ms before the onset: a soft consonant starts below the threshold
+LONGEST = 24_000  # a second of silence is removed at most; more may be meant
+
+
+@dataclass(slots=True)
+class LeadingSilence:
+    """Holds back audio until it becomes audible; `trimmed` counts the samples it removed."""
+
+    trimmed: int = 0
+    open: bool = False
+    _kept: Samples | None = None
+
+    def push(self, audio: Samples) -> Samples:
+        """What of this and earlier audio may leave now: nothing, or all from just before the onset.
+        `audio` is a whole number of windows."""
+        if self.open:
+            return audio
+        if self._kept is not None:
+            audio = np.concatenate([self._kept, audio])
+        loud = np.flatnonzero(window_rms(audio, WINDOW) >= AUDIBLE)
+        self.open = loud.size > 0 or self.trimmed + len(audio) >= LONGEST
+        start = self._start(audio, int(loud[0]) if loud.size else None)
+        self.trimmed += start
+        if self.open:
+            return audio[start:]
+        self._kept = audio[start:]
+        return audio[:0]
+
+    def _start(self, audio: Samples, onset: int | None) -> int:
+        if onset is None:
+            onset = len(audio) // WINDOW
+        return max(0, onset - KEPT_WINDOWS) * WINDOW

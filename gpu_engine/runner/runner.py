@@ -1,0 +1,199 @@
+"""What touches the device: each scheduler job as one batched call over the streams' slots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gpu_engine.audio.level import Samples
+from gpu_engine.config import SAMPLE_RATE, SamplingConfig
+from gpu_engine.models.checkpoint import Checkpoint
+from gpu_engine.models.prompt import embed_prompt
+from gpu_engine.models.sampling import RowSampling, SpeechRules, choose_seeded, talker_scores
+from gpu_engine.models.speaker import log_mel
+from gpu_engine.runner.kv_cache import KvCache, PrefillAttend, StepAttend
+from gpu_engine.runner.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """The outcome of a Talker job a row: the Talker said stop, or its numbers are not finite."""
+
+    stopped: list[bool]
+    broken: list[bool]
+
+
+class Runner:
+    """Owns the device state of `slots` streams: KV, codec state, sampling state, codes."""
+
+    def __init__(self, checkpoint: Checkpoint, slots: int, max_positions: int) -> None:
+        talker = checkpoint.talker
+        config, device = talker.config, talker.device
+        like = talker.codec_head.weight
+        self.checkpoint, self.device = checkpoint, device
+        self.groups = config.num_code_groups
+        self.kv = KvCache(config, slots, max_positions, like)
+        self.codec_state = checkpoint.codec_decoder.initial_state(slots, device)
+        self.rules = SpeechRules.of(config, device)
+        self.hidden = like.new_zeros(slots, config.hidden_size)
+        self.next_input = like.new_zeros(slots, config.hidden_size)
+        self.code0 = torch.zeros(slots, dtype=torch.int64, device=device)
+        self.tokens = torch.zeros(slots, dtype=torch.int64, device=device)
+        self.seen = torch.zeros(slots, config.vocab_size, dtype=torch.bool, device=device)
+        shape = (slots, max_positions, self.groups)
+        self.codes = torch.zeros(shape, dtype=torch.int64, device=device)
+        # One row takes the matrix-vector kernels, whose sums round differently. Two rows cost no
+        # more, take the kernels that larger batches take, and so keep a stream's codes its own.
+        self.least_rows = 2 if device.type == "cpu" else 1
+
+    @property
+    def nbytes(self) -> int:
+        codec = sum(tensor.nbytes for tensor in self.codec_state.memory)
+        return self.kv.nbytes + codec + self.codes.nbytes + self.seen.nbytes
+
+    @torch.inference_mode()
+    def prefill(self, session: Session, slot: int) -> Sampled:
+        """Reads the prompt into `slot` and draws the first code 0."""
+        talker, row = self.checkpoint.talker, torch.tensor([slot], device=self.device)
+        prompt = embed_prompt(talker, session.plan, session.vector, session.codes)
+        session.slot, session.position = slot, len(prompt.inputs)
+        session.trailing, session.pad = prompt.trailing, prompt.tts_pad
+        self.codec_state.reset(row)
+        if session.codes is not None:
+            self._hear_reference(row, session.codes)
+        self.tokens[row], self.seen[row] = 0, False
+        positions = torch.arange(session.position, device=self.device)[None]
+        attend = PrefillAttend(self.kv, slot)
+        hidden = talker(prompt.inputs[None], positions, attend)[:, -1]
+        return self._sample([session], row, hidden)
+
+    @torch.inference_mode()
+    def talk(self, sessions: Sequence[Session]) -> Sampled:
+        """One Talker step a row: the newest frame and its text in, the next code 0 out."""
+        rows, slots = self._rows(sessions)
+        texts = torch.stack([self._text(session) for session in rows])
+        positions = [session.position for session in rows]
+        attend = StepAttend(self.kv, [session.slot for session in rows], positions)
+        inputs = (self.next_input[slots] + texts)[:, None]
+        places = torch.tensor(positions, device=self.device)[:, None]
+        hidden = self.checkpoint.talker(inputs, places, attend)[:, 0]
+        for session in sessions:
+            session.position += 1
+        return self._sample(rows, slots, hidden)
+
+    @torch.inference_mode()
+    def predict(self, sessions: Sequence[Session]) -> None:
+        """The other codes of each row's frame, and the next Talker input they add up to."""
+        talker = self.checkpoint.talker
+        rows, slots = self._rows(sessions)
+        noise, settings = self._noise(rows), _predictor_settings(_settings(rows), self.device)
+
+        def choose(group: int, logits: Tensor) -> Tensor:
+            return choose_seeded(logits, settings, noise[:, group])
+
+        first = self.code0[slots]
+        embedded = talker.codec_embedding(first)
+        rest = talker.code_predictor.frame(self.hidden[slots], embedded, choose)
+        frames = torch.tensor([session.frames for session in rows], device=self.device)
+        self.codes[slots, frames] = torch.cat([first[:, None], rest], 1)
+        self.next_input[slots] = embedded + talker.code_predictor.embed_codes(rest)
+        for session in sessions:
+            session.frames += 1
+
+    @torch.inference_mode()
+    def decode(self, sessions: Sequence[Session], frames: int) -> list[Samples]:
+        """The next `frames` frames of each row as audio, leading silence already removed."""
+        slots = torch.tensor([session.slot for session in sessions], device=self.device)
+        codes = torch.stack([self._undecoded(session, frames) for session in sessions])
+        state = self.codec_state.select(slots)
+        audio, state = self.checkpoint.codec_decoder.step(codes.transpose(1, 2), state)
+        self.codec_state.store(slots, state)
+        for session in sessions:
+            session.decoded += frames
+        heard = audio.cpu().numpy()
+        return [s.silence.push(row) for s, row in zip(sessions, heard, strict=True)]
+
+    @torch.inference_mode()
+    def encode_voice(self, pcm: bytes) -> tuple[bytes, bytes]:
+        """A clip as speaker embedding and codes (empty without an encoder for them)."""
+        samples = torch.from_numpy(np.frombuffer(pcm, "<f4").astype(np.float32)).to(self.device)
+        speaker, codec = self.checkpoint.speaker_encoder, self.checkpoint.codec_encoder
+        assert speaker is not None, "the front asks only where a voice can be encoded"
+        embedding = speaker(log_mel(samples[None]))[0].float().cpu().numpy().astype("<f4").tobytes()
+        if codec is None:
+            return embedding, b""
+        codes = codec.encode(samples[None])[0].T.cpu().numpy().astype("<u2")
+        return embedding, codes.tobytes()
+
+    def spoken_codes(self, session: Session) -> Tensor:
+        """A copy of all codes so far, [frames, groups]; valid while the session has its slot."""
+        return self.codes[session.slot, : session.frames].clone()
+
+    def _hear_reference(self, row: Tensor, codes: Tensor) -> None:
+        """A clone in context goes on where its reference's audio ends."""
+        state = self.codec_state.select(row)
+        heard = codes.to(self.device).T[None]
+        self.codec_state.store(row, self.checkpoint.codec_decoder.step(heard, state)[1])
+
+    def _rows(self, sessions: Sequence[Session]) -> tuple[list[Session], Tensor]:
+        """The batch, padded with its last row where the device asks for it, and its slots."""
+        rows = list(sessions)
+        rows += rows[-1:] * (self.least_rows - len(rows))
+        return rows, torch.tensor([session.slot for session in rows], device=self.device)
+
+    def _text(self, session: Session) -> Tensor:
+        if session.unembedded:
+            ids = torch.tensor(session.unembedded, device=self.device)
+            grown = [session.trailing, self.checkpoint.talker.embed_text(ids)]
+            session.trailing = torch.cat([part for part in grown if part is not None])
+            session.unembedded = []
+        return session.text_vector()
+
+    def _sample(self, rows: Sequence[Session], slots: Tensor, hidden: Tensor) -> Sampled:
+        settings = _talker_settings(_settings(rows), self.device)
+        scores = talker_scores(
+            self.checkpoint.talker.logits(hidden),
+            self.seen[slots],
+            self.tokens[slots],
+            settings.repetition_penalty,
+            self.rules,
+        )
+        code0 = choose_seeded(scores, settings, self._noise(rows)[:, 0])
+        self.hidden[slots], self.code0[slots] = hidden, code0
+        self.seen[slots, code0] = True
+        self.tokens[slots] += 1
+        # One transfer for both answers.
+        finite = hidden.isfinite().all(-1)
+        answers = torch.stack([code0 == self.rules.end, ~finite]).tolist()
+        return Sampled(*answers)
+
+    def _noise(self, rows: Sequence[Session]) -> Tensor:
+        return torch.stack([session.noise(self.groups, self.device) for session in rows])
+
+    def _undecoded(self, session: Session, frames: int) -> Tensor:
+        return self.codes[session.slot, session.decoded : session.decoded + frames]
+
+
+def _settings(rows: Sequence[Session]) -> tuple[SamplingConfig, ...]:
+    return tuple(session.sampling for session in rows)
+
+
+# Batches of one mix of settings come again every few milliseconds; their tensors are kept.
+@lru_cache(maxsize=256)
+def _talker_settings(rows: tuple[SamplingConfig, ...], device: torch.device) -> RowSampling:
+    return RowSampling.of(list(rows), device)
+
+
+@lru_cache(maxsize=256)
+def _predictor_settings(rows: tuple[SamplingConfig, ...], device: torch.device) -> RowSampling:
+    return RowSampling.of_predictor(list(rows), device)
+
+
+def seconds(samples: Samples) -> float:
+    """How long audio plays."""
+    return len(samples) / SAMPLE_RATE

@@ -1,0 +1,57 @@
+"""One stream on the device side: its prompt, its settings and where it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from gpu_engine.audio import LeadingSilence
+from gpu_engine.config import SamplingConfig
+from gpu_engine.models.prompt import PromptPlan
+from gpu_engine.models.sampling import uniform_noise
+
+NOISE_FRAMES = 64
+
+
+@dataclass(slots=True, eq=False)
+class Session:
+    """`slot` is set at prefill. `position` is the next KV position, `frames` the frames made,
+    `decoded` the frames turned into audio, `trailing` [n, H] the text vectors still to come."""
+
+    plan: PromptPlan
+    sampling: SamplingConfig
+    seed: int
+    vector: Tensor | None = None
+    codes: Tensor | None = None
+    silence: LeadingSilence = field(default_factory=LeadingSilence)
+    slot: int = -1
+    position: int = 0
+    frames: int = 0
+    decoded: int = 0
+    trailing: Tensor | None = None
+    pad: Tensor | None = None
+    unembedded: list[int] = field(default_factory=list)
+    _noise: Tensor | None = None
+
+    def text_vector(self) -> Tensor:
+        """What the step after the newest frame adds to it, [H]."""
+        assert self.trailing is not None, "prefill comes first"
+        assert self.pad is not None, "prefill comes first"
+        index = self.frames - 1
+        return self.trailing[index] if index < len(self.trailing) else self.pad
+
+    def noise(self, groups: int, device: torch.device) -> Tensor:
+        """Uniform numbers [groups] of the frame being made, from the seed and its index alone."""
+        offset = self.frames % NOISE_FRAMES
+        if self._noise is None or offset == 0:
+            frames = torch.arange(self.frames, self.frames + NOISE_FRAMES, device=device)
+            seeds = torch.full_like(frames, _signed(self.seed))
+            self._noise = uniform_noise(seeds, frames, groups)
+        return self._noise[offset]
+
+
+def _signed(seed: int) -> int:
+    """A 64-bit pattern as the int64 that tensors hold."""
+    return seed - (1 << 64) if seed >> 63 else seed

@@ -1,0 +1,154 @@
+"""The core process: one loop, one device, one socket to its front. Run by the supervisor."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import resource
+import signal
+import sys
+import time
+from collections.abc import Iterator
+
+import msgspec
+import torch
+import zmq
+
+from gpu_engine import messages as m
+from gpu_engine.errors import CheckpointError
+from gpu_engine.models.checkpoint import Checkpoint, load_checkpoint
+from gpu_engine.models.prompt import PromptPlan, PromptRequest, plan_prompt
+from gpu_engine.runner import Runner, Session
+from gpu_engine.scheduler import Scheduler
+from gpu_engine.server.engine import Engine
+from gpu_engine.server.logs import configure_logs
+from gpu_engine.server.settings import EngineSettings
+
+HEARTBEAT_S = 0.5
+WARM_UP_FRAMES = (1, 2)
+
+
+class Core:
+    """Between jobs it reads its mail; with nothing to do it sleeps until mail, pacing or pulse."""
+
+    def __init__(self, address: str) -> None:
+        self._context = zmq.Context()
+        self._socket = self._context.socket(zmq.PAIR)
+        self._socket.set_hwm(0)
+        self._socket.connect(address)
+        self._poller = zmq.Poller()
+        self._poller.register(self._socket, zmq.POLLIN)
+        self._poller.register(sys.stdin.fileno(), zmq.POLLIN)
+        self._pulse = 0.0
+
+    def send(self, message: m.ToFront) -> None:
+        self._socket.send(m.encode(message))
+
+    def serve(self, engine: Engine) -> None:
+        """Until the front is gone."""
+        pause = 0.0
+        while self._front_lives(pause):
+            for message in self._mail():
+                engine.handle(message, time.monotonic())
+            pause = 0.0 if engine.turn() else self._idle(engine)
+            self._beat(engine)
+
+    def _idle(self, engine: Engine) -> float:
+        """Nothing may run: checks the books and returns the seconds until something might."""
+        engine.scheduler.check()
+        now = time.monotonic()
+        wake = engine.scheduler.wakes_at(now)
+        return max(0.0, (self._pulse if wake is None else min(wake, self._pulse)) - now)
+
+    def _front_lives(self, pause: float) -> bool:
+        """Sleeps for `pause` or until there is mail. The front never writes to our standard input:
+        readable means that it closed it, or died."""
+        ready = dict(self._poller.poll(math.ceil(1000 * pause)))
+        return sys.stdin.fileno() not in ready
+
+    def _mail(self) -> Iterator[m.ToCore]:
+        with contextlib.suppress(zmq.Again):
+            while True:
+                yield m.decode_to_core(self._socket.recv(zmq.NOBLOCK))
+
+    def _beat(self, engine: Engine) -> None:
+        now = time.monotonic()
+        if now >= self._pulse:
+            self._pulse = now + HEARTBEAT_S
+            self.send(engine.status(memory_bytes()))
+
+    def close(self) -> None:
+        self._socket.close(linger=1000)
+        self._context.term()
+
+
+def memory_bytes() -> int:
+    """The most this process has held: on the device where there is one, resident otherwise."""
+    if torch.cuda.is_available():
+        return torch.cuda.max_memory_allocated()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def pick_device(wanted: str) -> str:
+    if wanted == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    return wanted
+
+
+def build_engine(settings: EngineSettings, core: Core) -> Engine:
+    """Raises CheckpointError. Ready means that a first synthesis has passed."""
+    torch.set_num_threads(settings.cpu_threads())
+    device = pick_device(settings.device)
+    dtype = torch.bfloat16 if device == "cuda" else torch.float32
+    checkpoint = load_checkpoint(settings.folder, device, dtype)
+    runner = Runner(checkpoint, settings.slots(device), settings.max_positions)
+    warm_up(runner)
+    core.send(
+        m.CoreReady(
+            fingerprint=checkpoint.fingerprint,
+            device=device,
+            capacity=settings.slots(device),
+            can_encode_voice=checkpoint.speaker_encoder is not None,
+        )
+    )
+    return Engine(runner, Scheduler(settings.scheduler(device)), core.send)
+
+
+def warm_up(runner: Runner) -> None:
+    """A few frames through every module, so that no client waits for lazy initialisation."""
+    session = Session(warm_up_plan(runner.checkpoint), runner.checkpoint.config.sampling, seed=0)
+    session.vector = torch.zeros(runner.checkpoint.talker.config.hidden_size)
+    runner.prefill(session, 0)
+    for frames in WARM_UP_FRAMES:
+        for _ in range(frames):
+            runner.predict([session])
+            runner.talk([session])
+        runner.decode([session], frames)
+
+
+def warm_up_plan(checkpoint: Checkpoint) -> PromptPlan:
+    config = checkpoint.config
+    cloned = torch.zeros(config.talker.hidden_size) if config.kind == "base" else None
+    speaker = next(iter(config.talker.spk_id), "") if config.kind == "custom_voice" else ""
+    request = PromptRequest("Ready.", speaker=speaker, embedding=cloned)
+    return plan_prompt(config, checkpoint.tokenizer, request)
+
+
+def main(address: str, arguments: str) -> int:
+    # Ctrl-C reaches the whole process group; the front decides when this process ends.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    configure_logs("core")
+    settings = msgspec.json.decode(arguments, type=EngineSettings)
+    core = Core(address)
+    try:
+        core.serve(build_engine(settings, core))
+    except CheckpointError as error:
+        core.send(m.CoreFailed(error.message))
+        return 2
+    finally:
+        core.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

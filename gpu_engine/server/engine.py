@@ -1,0 +1,285 @@
+"""The core's heart: news in, one job a turn, messages out. No sockets, no clock, no processes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import structlog
+import torch
+from torch import Tensor
+
+from gpu_engine import messages as m
+from gpu_engine.audio import LeadingSilence, to_pcm16
+from gpu_engine.audio.level import Samples
+from gpu_engine.config import SAMPLE_RATE, SamplingConfig, TtsConfig
+from gpu_engine.errors import EngineFull
+from gpu_engine.models.prompt import PromptPlan
+from gpu_engine.runner import Runner, Sampled, Session
+from gpu_engine.scheduler import Job, Kind, Result, Scheduler, Stream
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True, eq=False)
+class Voiceover:
+    """One stream's two halves and its account: samples delivered, milliseconds of device time."""
+
+    stream: Stream
+    session: Session
+    text_tokens: int
+    samples: int = 0
+    spent_ms: dict[Kind, float] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Counters:
+    steps: int = 0
+    rows: int = 0
+    busy: float = 0.0
+    last_ms: float = 0.0
+
+
+class Engine:
+    """Joins the scheduler, which decides, to the runner, which does."""
+
+    def __init__(
+        self, runner: Runner, scheduler: Scheduler, send: Callable[[m.ToFront], None]
+    ) -> None:
+        self.runner, self.scheduler, self._send = runner, scheduler, send
+        self.live: dict[int, Voiceover] = {}
+        self.clips: dict[int, bytes] = {}
+        self.counters = {kind: Counters() for kind in Kind}
+
+    # ---- news
+
+    def handle(self, message: m.ToCore, now: float) -> None:
+        match message:
+            case m.Submit():
+                self._submit(message, now)
+            case m.Extend():
+                self._extend(message, now)
+            case m.CancelStream():
+                self._cancel(message.stream, now)
+            case m.EncodeClip():
+                self.clips[message.clip] = message.pcm
+                self.scheduler.add_clip(message.clip, now)
+
+    def _submit(self, submit: m.Submit, now: float) -> None:
+        stream = Stream(
+            id=submit.stream,
+            arrived=now,
+            frame_cap=submit.frame_cap,
+            ramp=submit.ramp,
+            tenant=submit.tenant,
+            background=submit.background,
+            paced=submit.paced,
+            text=len(submit.prompt.trailing),
+            text_done=submit.text_done,
+        )
+        try:
+            wait = self.scheduler.submit(stream, now)
+        except EngineFull as full:
+            self._send(
+                m.StreamFailed(
+                    submit.stream,
+                    full.code,
+                    full.message,
+                    retryable=True,
+                    retry_after_ms=full.retry_after_ms,
+                )
+            )
+            return
+        session = open_session(submit, self.runner.checkpoint.config)
+        self.live[stream.id] = Voiceover(stream, session, submit.prompt.text_tokens)
+        self._send(m.StreamAccepted(stream.id, round(1000 * wait)))
+
+    def _extend(self, more: m.Extend, now: float) -> None:
+        voiceover = self.live.get(more.stream)
+        if voiceover is None:
+            return
+        voiceover.session.unembedded += more.trailing
+        voiceover.text_tokens += more.text_tokens
+        self.scheduler.extend(more.stream, len(more.trailing), more.done, more.frame_cap, now)
+
+    def _cancel(self, stream_id: int, now: float) -> None:
+        stream = self.scheduler.cancel(stream_id)
+        if stream is not None:
+            self._finish(stream, now)
+
+    # ---- one turn
+
+    def turn(self, clock: Callable[[], float] = time.monotonic) -> bool:
+        """Runs the most urgent job, if there is one."""
+        job = self.scheduler.next_job(clock())
+        if job is None:
+            return False
+        began = clock()
+        result, heard = self._run(job)
+        now = clock()
+        self._account(job, now - began)
+        for voiceover, audio in heard:
+            self._deliver(voiceover, audio)
+        for stream in self.scheduler.complete(job, result, now):
+            self._finish(stream, now)
+        return True
+
+    def _run(self, job: Job) -> tuple[Result, list[tuple[Voiceover, Samples]]]:
+        rows = [self.live[stream.id] for stream in job.rows]
+        sessions = [row.session for row in rows]
+        match job.kind:
+            case Kind.PREFILL:
+                return self._prefill(rows), []
+            case Kind.TALKER:
+                return _result(rows, self.runner.talk(sessions)), []
+            case Kind.PREDICTOR:
+                self.runner.predict(sessions)
+            case Kind.CODEC:
+                audio = self.runner.decode(sessions, job.frames)
+                heard = list(zip(rows, audio, strict=True))
+                seconds = {row.stream.id: len(audio) / SAMPLE_RATE for row, audio in heard}
+                return Result(delivered=seconds), heard
+            case Kind.ENCODE:
+                self._encode(job.clip)
+        return Result(), []
+
+    def _prefill(self, rows: list[Voiceover]) -> Result:
+        """The one job whose shape is a client's: what goes wrong in it ends that stream alone."""
+        stopped: set[int] = set()
+        broken: set[int] = set()
+        for row in rows:
+            try:
+                sampled = self.runner.prefill(row.session, row.stream.slot)
+            except (RuntimeError, ValueError, IndexError):
+                log.exception("prefill failed", stream=row.stream.id)
+                broken.add(row.stream.id)
+                continue
+            if sampled.broken[0]:
+                broken.add(row.stream.id)
+            elif sampled.stopped[0]:
+                stopped.add(row.stream.id)
+        return Result(frozenset(stopped), frozenset(broken))
+
+    def _encode(self, clip: int) -> None:
+        try:
+            embedding, codes = self.runner.encode_voice(self.clips.pop(clip))
+        except (RuntimeError, ValueError):
+            log.exception("voice encoding failed", clip=clip)
+            self._send(m.ClipFailed(clip, "internal", "the voice could not be encoded"))
+            return
+        self._send(m.ClipEncoded(clip, embedding, codes))
+
+    # ---- what comes out
+
+    def _deliver(self, voiceover: Voiceover, audio: Samples) -> None:
+        if not len(audio):
+            return
+        self._send(m.AudioChunk(voiceover.stream.id, to_pcm16(audio), voiceover.samples))
+        voiceover.samples += len(audio)
+
+    def _finish(self, stream: Stream, now: float) -> None:
+        voiceover = self.live.pop(stream.id)
+        if stream.reason == "error":
+            problem = "the model produced numbers that are not finite"
+            self._send(m.StreamFailed(stream.id, "internal", problem, retryable=True))
+        elif stream.reason != "cancelled" and not voiceover.samples:
+            problem = "the model produced no speech for this text"
+            self._send(m.StreamFailed(stream.id, "no_audio", problem, retryable=True))
+        else:
+            self._send(_finished(voiceover))
+
+    def _account(self, job: Job, seconds: float) -> None:
+        counters = self.counters[job.kind]
+        counters.steps += 1
+        counters.rows += len(job.rows)
+        counters.busy += seconds
+        counters.last_ms = 1000 * seconds
+        for stream in job.rows:
+            spent = self.live[stream.id].spent_ms
+            spent[job.kind] = spent.get(job.kind, 0.0) + 1000 * seconds / len(job.rows)
+
+    def status(self, memory_bytes: int) -> m.CoreStatus:
+        totals = self.scheduler.totals
+        return m.CoreStatus(
+            streams=len(self.scheduler.streams),
+            waiting_first_audio=self.scheduler.waiting_first_audio,
+            streams_total=totals.streams,
+            frames_total=totals.frames,
+            underruns_total=totals.underruns,
+            memory_bytes=memory_bytes,
+            modules={
+                kind.value: m.ModuleCounters(c.steps, c.rows, c.busy, c.last_ms)
+                for kind, c in self.counters.items()
+            },
+        )
+
+
+def open_session(submit: m.Submit, config: TtsConfig) -> Session:
+    """The device side of a new stream, still on the host."""
+    prompt, choice, usual = submit.prompt, submit.sampling, config.sampling
+    greedy = choice.temperature == 0
+    return Session(
+        plan=PromptPlan(
+            text_ids=prompt.text_ids,
+            codec_ids=prompt.codec_ids,
+            trailing=prompt.trailing,
+            pad_id=prompt.pad_id,
+            text_tokens=prompt.text_tokens,
+            prefix_length=prompt.prefix_length,
+            vector_at=prompt.vector_at,
+            frames_at=prompt.frames_at,
+            reference_frames=prompt.reference_frames,
+        ),
+        sampling=SamplingConfig(
+            do_sample=not greedy,
+            temperature=choice.temperature,
+            top_k=choice.top_k,
+            top_p=choice.top_p,
+            repetition_penalty=choice.repetition_penalty,
+            subtalker_dosample=usual.subtalker_dosample and not greedy,
+            subtalker_temperature=usual.subtalker_temperature,
+            subtalker_top_k=usual.subtalker_top_k,
+            subtalker_top_p=usual.subtalker_top_p,
+        ),
+        seed=submit.seed,
+        vector=_floats(submit.embedding),
+        codes=_codes(submit.reference_codes, config.talker.num_code_groups),
+        silence=LeadingSilence(open=not submit.trim_silence),
+    )
+
+
+def _floats(raw: bytes) -> Tensor | None:
+    return torch.from_numpy(np.frombuffer(raw, "<f4").astype(np.float32)) if raw else None
+
+
+def _codes(raw: bytes, groups: int) -> Tensor | None:
+    if not raw:
+        return None
+    return torch.from_numpy(np.frombuffer(raw, "<u2").astype(np.int64).reshape(-1, groups))
+
+
+def _result(rows: list[Voiceover], sampled: Sampled) -> Result:
+    ids = [row.stream.id for row in rows]
+    return Result(
+        frozenset(i for i, stopped in zip(ids, sampled.stopped, strict=False) if stopped),
+        frozenset(i for i, broken in zip(ids, sampled.broken, strict=False) if broken),
+    )
+
+
+def _finished(voiceover: Voiceover) -> m.StreamFinished:
+    stream, spent = voiceover.stream, voiceover.spent_ms
+    first = stream.first_audio_at
+    return m.StreamFinished(
+        stream=stream.id,
+        reason=stream.reason,
+        samples=voiceover.samples,
+        frames=stream.frames,
+        text_tokens=voiceover.text_tokens,
+        first_audio_ms=0.0 if first is None else 1000 * (first - stream.submitted),
+        trimmed_samples=voiceover.session.silence.trimmed,
+        talker_ms=spent.get(Kind.PREFILL, 0.0) + spent.get(Kind.TALKER, 0.0),
+        predictor_ms=spent.get(Kind.PREDICTOR, 0.0),
+        codec_ms=spent.get(Kind.CODEC, 0.0),
+    )

@@ -1,0 +1,165 @@
+"""The Engine service: validates, tokenizes, forwards, and never touches the device."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import numpy as np
+
+from gpu_engine.config import SAMPLE_RATE
+from gpu_engine.errors import EngineError, InvalidRequest
+from gpu_engine.proto import engine_pb2 as pb
+from gpu_engine.proto import engine_pb2_grpc
+from gpu_engine.server.conversation import Conversation, Requests, error_event
+from gpu_engine.server.metrics import Metrics
+from gpu_engine.server.opening import Desk
+from gpu_engine.server.presets import languages, presets
+from gpu_engine.server.supervisor import State, Supervisor
+
+# Subscriptable for the type checker only.
+if TYPE_CHECKING:
+    Context = grpc.aio.ServicerContext[Any, Any]
+else:
+    Context = grpc.aio.ServicerContext
+
+STATES = {
+    State.STARTING: pb.EngineStatus.STATE_STARTING,
+    State.READY: pb.EngineStatus.STATE_READY,
+    State.DRAINING: pb.EngineStatus.STATE_DRAINING,
+    State.DOWN: pb.EngineStatus.STATE_DOWN,
+}
+SHORTEST_CLIP_S, LONGEST_CLIP_S = 1, 30
+WATCH_MS, FASTEST_WATCH_MS = 1000, 100
+
+
+class EngineService(engine_pb2_grpc.EngineServicer):
+    """Answers for one checkpoint and the one core that its supervisor keeps alive."""
+
+    def __init__(
+        self, desk: Desk, supervisor: Supervisor, fingerprint: str, metrics: Metrics
+    ) -> None:
+        self._desk, self._supervisor = desk, supervisor
+        self._fingerprint, self._metrics = fingerprint, metrics
+        self._started = time.monotonic()
+        self._news = asyncio.Event()
+
+    def state_changed(self) -> None:
+        """Wakes everybody who watches the status."""
+        self._news.set()
+        self._news = asyncio.Event()
+
+    async def Synthesize(  # noqa: N802
+        self, request_iterator: Requests, context: Context
+    ) -> AsyncIterator[pb.SynthesizeEvent]:
+        try:
+            talk = Conversation(self._desk, self._supervisor.link, request_iterator)
+            async for event in talk.events():
+                self._metrics.count(event)
+                yield event
+        except EngineError as error:
+            event = error_event(error)
+            self._metrics.count(event)
+            yield event
+
+    async def EncodeVoice(  # noqa: N802
+        self, request: pb.EncodeVoiceRequest, context: Context
+    ) -> pb.EncodeVoiceResponse:
+        try:
+            self._check_clip(request)
+            encoded = await self._supervisor.link.encode(request.pcm)
+        except EngineError as error:
+            await _abort(context, error)
+            raise
+        embedding = np.frombuffer(encoded.embedding, "<f4").tolist()
+        return pb.EncodeVoiceResponse(
+            embedding=pb.SpeakerEmbedding(values=embedding), codes=encoded.codes
+        )
+
+    async def Models(  # noqa: N802
+        self, request: pb.ModelsRequest, context: Context
+    ) -> pb.ModelsResponse:
+        config = self._desk.config
+        model = pb.Model(
+            id=self._desk.model,
+            kind=config.kind,
+            size=config.size,
+            presets=presets(config),
+            languages=languages(config.talker),
+            sample_rate=SAMPLE_RATE,
+            max_text_tokens=self._desk.settings.max_text_tokens,
+            can_encode_voice=config.kind == "base",
+            fingerprint=self._fingerprint,
+        )
+        return pb.ModelsResponse(models=[model])
+
+    async def Status(  # noqa: N802
+        self, request: pb.StatusRequest, context: Context
+    ) -> pb.EngineStatus:
+        return self.status()
+
+    async def WatchStatus(  # noqa: N802
+        self, request: pb.WatchStatusRequest, context: Context
+    ) -> AsyncIterator[pb.EngineStatus]:
+        pause = max(FASTEST_WATCH_MS, request.interval_ms or WATCH_MS) / 1000
+        while True:
+            news = self._news
+            yield self.status()
+            try:
+                async with asyncio.timeout(pause):
+                    await news.wait()
+            except TimeoutError:
+                continue
+
+    def status(self) -> pb.EngineStatus:
+        supervisor = self._supervisor
+        status = pb.EngineStatus(
+            engine_id=self._desk.settings.engine_id,
+            version=version("parlance"),
+            state=STATES[supervisor.state],
+            uptime_seconds=time.monotonic() - self._started,
+            core_restarts=supervisor.restarts,
+        )
+        if supervisor.known is not None:
+            status.device = supervisor.known.device
+            status.capacity = supervisor.known.capacity
+        core = supervisor.status
+        if core is not None:
+            status.streams = core.streams
+            status.waiting_first_audio = core.waiting_first_audio
+            status.streams_total = core.streams_total
+            status.frames_total = core.frames_total
+            status.underruns_total = core.underruns_total
+            status.memory_bytes = core.memory_bytes
+            for name, counters in core.modules.items():
+                status.modules[name].steps = counters.steps
+                status.modules[name].rows = counters.rows
+                status.modules[name].busy_seconds = counters.busy_seconds
+                status.modules[name].last_ms = counters.last_ms
+        return status
+
+    def _check_clip(self, request: pb.EncodeVoiceRequest) -> None:
+        if request.model not in ("", self._desk.model):
+            raise InvalidRequest(f"unknown model {request.model!r}", "model")
+        if self._desk.config.kind != "base":
+            raise InvalidRequest(f"a {self._desk.config.kind} model cannot clone voices", "model")
+        if len(request.pcm) % 4:
+            raise InvalidRequest("the clip is not float32 samples", "pcm")
+        samples = np.frombuffer(request.pcm, "<f4")
+        if not SHORTEST_CLIP_S <= len(samples) / SAMPLE_RATE <= LONGEST_CLIP_S:
+            limits = f"{SHORTEST_CLIP_S} to {LONGEST_CLIP_S} s"
+            raise InvalidRequest(f"a clip is {limits} long", "pcm")
+        if not np.isfinite(samples).all() or not samples.any():
+            raise InvalidRequest("the clip is silent or has samples that are not numbers", "pcm")
+
+
+async def _abort(context: Context, error: EngineError) -> None:
+    code = grpc.StatusCode.INVALID_ARGUMENT
+    if not isinstance(error, InvalidRequest):
+        code = grpc.StatusCode.UNAVAILABLE if error.retryable else grpc.StatusCode.INTERNAL
+    metadata = (("parlance-code", error.code), ("parlance-field", error.field))
+    await context.abort(code, error.message, metadata)

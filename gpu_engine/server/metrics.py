@@ -1,0 +1,85 @@
+"""Every metric of an engine, in one place, read by Prometheus from --metrics-port."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from gpu_engine.config import SAMPLE_RATE
+from gpu_engine.proto import engine_pb2 as pb
+
+FIRST_AUDIO_BUCKETS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5, 5.0)
+
+
+class Metrics:
+    """Counts what leaves the front; the core's own numbers are read from its status."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._ended = Counter(
+            "parlance_engine_streams_ended",
+            "Streams by finish reason or error code",
+            ["how"],
+            registry=self.registry,
+        )
+        self._audio = Counter(
+            "parlance_engine_audio_seconds", "Audio handed out", registry=self.registry
+        )
+        self._first_audio = Histogram(
+            "parlance_engine_first_audio_seconds",
+            "Start received to first chunk handed out",
+            buckets=FIRST_AUDIO_BUCKETS,
+            registry=self.registry,
+        )
+
+    def count(self, event: pb.SynthesizeEvent) -> None:
+        match event.WhichOneof("event"):
+            case "audio":
+                self._audio.inc(len(event.audio.pcm) / 2 / SAMPLE_RATE)
+            case "finished":
+                reason = pb.FinishReason.Name(event.finished.reason)
+                self._ended.labels(reason.removeprefix("FINISH_REASON_").lower()).inc()
+                if event.finished.samples:
+                    self._first_audio.observe(event.finished.first_audio_ms / 1000)
+            case "error":
+                self._ended.labels(event.error.code).inc()
+
+    def serve(self, port: int, status: Callable[[], pb.EngineStatus]) -> None:
+        """On every address of this machine, from a thread of its own."""
+        self.registry.register(StatusCollector(status))
+        start_http_server(port, registry=self.registry)
+
+
+class StatusCollector(Collector):
+    """The engine's status as gauges and counters, made when they are read."""
+
+    def __init__(self, status: Callable[[], pb.EngineStatus]) -> None:
+        self._status = status
+
+    def collect(self) -> Iterator[Metric]:
+        status = self._status()
+        gauges = {
+            "streams": ("Streams in the engine", status.streams),
+            "waiting_first_audio": ("Streams without audio yet", status.waiting_first_audio),
+            "capacity": ("Most concurrent streams", status.capacity),
+            "memory_bytes": ("Most memory the core has held", status.memory_bytes),
+            "ready": ("1 while synthesis is possible", status.state == pb.EngineStatus.STATE_READY),
+        }
+        for name, (text, value) in gauges.items():
+            yield GaugeMetricFamily(f"parlance_engine_{name}", text, value=value)
+        counters = {
+            "frames": ("Frames generated", status.frames_total),
+            "underruns": ("Chunks later than the playback clock", status.underruns_total),
+            "core_restarts": ("Times the core died", status.core_restarts),
+        }
+        for name, (text, value) in counters.items():
+            yield CounterMetricFamily(f"parlance_engine_{name}", text, value=value)
+        busy = CounterMetricFamily(
+            "parlance_engine_busy_seconds", "Device time by module", labels=["module"]
+        )
+        for module, counters_of in status.modules.items():
+            busy.add_metric([module], counters_of.busy_seconds)
+        yield busy

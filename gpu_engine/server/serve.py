@@ -1,0 +1,145 @@
+"""`python -m gpu_engine serve`: the front process from its first line to its last."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+from dataclasses import fields
+
+import grpc
+import structlog
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1._async import HealthServicer
+from grpc_reflection.v1alpha import reflection
+
+from gpu_engine.config import read_config
+from gpu_engine.errors import CheckpointError
+from gpu_engine.models.checkpoint import checkpoint_fingerprint
+from gpu_engine.models.tokenizer import TextTokenizer
+from gpu_engine.proto import engine_pb2 as pb
+from gpu_engine.proto import engine_pb2_grpc
+from gpu_engine.server.front import EngineService
+from gpu_engine.server.logs import configure_logs
+from gpu_engine.server.metrics import Metrics
+from gpu_engine.server.opening import Desk
+from gpu_engine.server.settings import EngineSettings, shipped_checkpoint
+from gpu_engine.server.supervisor import StartupError, State, Supervisor
+
+log = structlog.get_logger()
+
+SERVICE = pb.DESCRIPTOR.services_by_name["Engine"].full_name
+HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
+LARGEST_MESSAGE = 8 << 20
+START_FAILED = 2
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    usual = EngineSettings("")
+    add = parser.add_argument
+    shipped = shipped_checkpoint()
+    add("--checkpoint", default=shipped, required=not shipped, help="folder, official layout")
+    add("--listen", default=usual.listen, help="unix:/path or host:port")
+    add("--device", default=usual.device, choices=["auto", "cpu", "cuda"])
+    add("--threads", type=int, default=0, help="CPU threads of the core")
+    add("--max-streams", type=int, default=0, help="concurrent streams; memory is set aside")
+    add("--waiting", type=int, default=usual.waiting, help="streams that may wait for a slot")
+    add("--max-positions", type=int, default=usual.max_positions, help="prompt and speech, a slot")
+    add("--busy-lead", type=float, default=usual.busy_lead, help="seconds ahead of playback")
+    add("--idle-lead", type=float, default=usual.idle_lead, help="the same with nothing else to do")
+    add("--text-timeout", type=float, default=usual.text_timeout, help="seconds to wait for text")
+    add("--grace", type=float, default=usual.grace, help="seconds for open streams at shutdown")
+    add("--metrics-port", type=int, default=0, help="Prometheus metrics; 0: none")
+    add("--engine-id", default="", help="name in the status; host and process by default")
+
+
+def settings_of(arguments: argparse.Namespace) -> EngineSettings:
+    known = {field.name for field in fields(EngineSettings)}
+    given = {name: value for name, value in vars(arguments).items() if name in known}
+    given["engine_id"] = given["engine_id"] or f"{socket.gethostname()}-{os.getpid()}"
+    return EngineSettings(**given)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Exit code 0 after a clean stop, 2 when it could not start: one line says why."""
+    configure_logs("front")
+    try:
+        asyncio.run(serve(settings_of(arguments)))
+    except (CheckpointError, StartupError) as error:
+        sys.stderr.write(f"parlance engine: {error}\n")
+        return START_FAILED
+    return 0
+
+
+async def serve(settings: EngineSettings) -> None:
+    """Until SIGTERM or SIGINT. Raises CheckpointError or StartupError when it cannot start."""
+    config = read_config(settings.folder)
+    tokenizer = TextTokenizer(settings.folder, config.text_ids)
+    desk = Desk(settings.folder.resolve().name, config, tokenizer, settings)
+    fingerprint = checkpoint_fingerprint(settings.folder)
+    health, metrics = HealthServicer(), Metrics()
+    telling: set[asyncio.Task[None]] = set()
+
+    def told(state: State) -> None:
+        log.info("engine", state=state.value)
+        service.state_changed()
+        task = asyncio.create_task(set_health(health, state))
+        telling.add(task)
+        task.add_done_callback(telling.discard)
+
+    supervisor = Supervisor(settings, told)
+    service = EngineService(desk, supervisor, fingerprint, metrics)
+
+    await set_health(health, State.STARTING)
+    server = build_server(service, health)
+    if not server.add_insecure_port(settings.listen):
+        raise StartupError(f"cannot listen on {settings.listen}")
+    if settings.metrics_port:
+        metrics.serve(settings.metrics_port, service.status)
+    await server.start()
+    log.info("listening", address=settings.listen, model=desk.model, pid=os.getpid())
+    await until_stopped(settings, supervisor, server)
+
+
+def build_server(service: EngineService, health: HealthServicer) -> grpc.aio.Server:
+    limits = [
+        ("grpc.max_receive_message_length", LARGEST_MESSAGE),
+        ("grpc.so_reuseport", 0),
+    ]
+    server = grpc.aio.server(options=limits)
+    engine_pb2_grpc.add_EngineServicer_to_server(service, server)  # type: ignore[no-untyped-call]
+    health_pb2_grpc.add_HealthServicer_to_server(health, server)
+    reflection.enable_server_reflection([SERVICE, HEALTH, reflection.SERVICE_NAME], server)
+    return server
+
+
+async def set_health(health: HealthServicer, state: State) -> None:
+    answer = health_pb2.HealthCheckResponse
+    serving = answer.SERVING if state is State.READY else answer.NOT_SERVING
+    for service in ("", SERVICE):
+        await health.set(service, serving)
+
+
+async def until_stopped(
+    settings: EngineSettings, supervisor: Supervisor, server: grpc.aio.Server
+) -> None:
+    """Serves until a signal or a core that cannot start, then lets open streams end in grace."""
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    supervising = asyncio.create_task(supervisor.run())
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({supervising, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        supervisor.drain()
+        await server.stop(settings.grace if stop.is_set() else 0)
+    finally:
+        stopping.cancel()
+        supervising.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await supervising
+        supervisor.close()

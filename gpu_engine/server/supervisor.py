@@ -1,0 +1,185 @@
+"""Keeps one core alive: starts it, watches it, restarts it with back-off, ends what it held."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+import time
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+import structlog
+
+from gpu_engine import messages as m
+from gpu_engine.errors import EngineError
+from gpu_engine.server.link import Link, socket_address
+from gpu_engine.server.settings import EngineSettings
+
+log = structlog.get_logger()
+
+FIRST_PAUSE, LONGEST_PAUSE, STABLE_S = 0.1, 5.0, 30.0
+STOP_S = 3.0
+
+
+class State(StrEnum):
+    STARTING = "starting"
+    READY = "ready"
+    DRAINING = "draining"
+    DOWN = "down"
+
+
+class StartupError(Exception):
+    """The first core could not start; the message says why, in a line."""
+
+
+@dataclass(slots=True)
+class Core:
+    """One incarnation of the core process."""
+
+    process: Process
+    link: Link
+    reading: asyncio.Task[None]
+    ready: m.CoreReady | None = None
+    failure: str = ""
+    status: m.CoreStatus | None = None
+    heard_at: float = field(default_factory=time.monotonic)
+
+
+class Supervisor:
+    """`changed` is called on every change of `state`, from the event loop."""
+
+    def __init__(self, settings: EngineSettings, changed: Callable[[State], None]) -> None:
+        self._settings, self._changed = settings, changed
+        self._folder = tempfile.TemporaryDirectory(prefix="parlance-")
+        self._core: Core | None = None
+        self._known: m.CoreReady | None = None
+        self._first = asyncio.Event()
+        self.state = State.STARTING
+        self.restarts = 0
+
+    # ---- what the front asks
+
+    @property
+    def link(self) -> Link:
+        """The socket to a core that is ready. Raises EngineError, retryable, when there is none."""
+        if self.state is State.DRAINING:
+            raise _unavailable("engine_draining", "the engine is shutting down")
+        if self._core is None or self._core.ready is None:
+            raise _unavailable("engine_down", "the engine is starting or restarting")
+        return self._core.link
+
+    @property
+    def known(self) -> m.CoreReady | None:
+        """What the newest ready core said of itself."""
+        return self._known
+
+    @property
+    def status(self) -> m.CoreStatus | None:
+        return self._core.status if self._core else None
+
+    # ---- life
+
+    async def run(self) -> None:
+        """Until cancelled. Raises StartupError when the very first core does not come up."""
+        pause = FIRST_PAUSE
+        while True:
+            began = time.monotonic()
+            core = await self._start()
+            try:
+                await self._watch(core)
+            finally:
+                await self._bury(core)
+            if self._known is None:
+                code = core.process.returncode
+                raise StartupError(core.failure or f"the core exited with code {code}")
+            self.restarts += 1
+            pause = FIRST_PAUSE if time.monotonic() - began > STABLE_S else pause
+            log.error("core died", code=core.process.returncode, restart_in=pause)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def first_ready(self) -> None:
+        await self._first.wait()
+
+    def drain(self) -> None:
+        self._turn(State.DRAINING)
+
+    async def _start(self) -> Core:
+        address = socket_address(Path(self._folder.name), self.restarts)
+        link = Link(address, self._settings.unread_limit)
+        arguments = msgspec.json.encode(self._settings).decode()
+        # The core watches its standard input: it ends when this process does, however that ends.
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "gpu_engine.server.core", address, arguments, stdin=PIPE
+        )
+        core = Core(process, link, asyncio.create_task(link.receive(self._notice)))
+        self._core = core
+        return core
+
+    async def _watch(self, core: Core) -> None:
+        gone = asyncio.create_task(core.process.wait())
+        try:
+            while not gone.done():
+                await asyncio.wait({gone}, timeout=1.0)
+                silent = time.monotonic() - core.heard_at
+                if core.ready and silent > self._settings.hang_limit and not gone.done():
+                    log.error("core hangs", silent_seconds=round(silent))
+                    core.process.kill()
+        finally:
+            gone.cancel()
+
+    async def _bury(self, core: Core) -> None:
+        self._core = None
+        if self.state is not State.DRAINING:
+            self._turn(State.DOWN)
+        core.link.fail_all("engine_restarted", "the engine restarted while it spoke this text")
+        await _end(core.process)
+        core.reading.cancel()
+        with suppress(asyncio.CancelledError):
+            await core.reading
+        core.link.shut()
+
+    def close(self) -> None:
+        self._folder.cleanup()
+
+    def _notice(self, message: m.ToFront) -> None:
+        core = self._core
+        if core is None:
+            return
+        core.heard_at = time.monotonic()
+        match message:
+            case m.CoreReady():
+                core.ready = self._known = message
+                self._first.set()
+                self._turn(State.READY)
+            case m.CoreFailed():
+                core.failure = message.message
+            case m.CoreStatus():
+                core.status = message
+
+    def _turn(self, state: State) -> None:
+        if self.state is not State.DRAINING:
+            self.state = state
+            self._changed(state)
+
+
+async def _end(process: Process) -> None:
+    """Asks by closing the core's standard input, then insists."""
+    if process.stdin is not None:
+        process.stdin.close()
+    if process.returncode is None:
+        try:
+            await asyncio.wait_for(process.wait(), STOP_S)
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+
+
+def _unavailable(code: str, message: str) -> EngineError:
+    return EngineError(code, message, retryable=True, retry_after_ms=1000)
