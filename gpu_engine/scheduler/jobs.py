@@ -50,9 +50,13 @@ def next_step(stream: Stream) -> Kind | None:
 
 
 def next_chunk(stream: Stream, rush: float, now: float) -> int:
-    """Frames to decode now: the ramp's chunk, the rest after the end, or all there is in a rush."""
+    """Frames to decode now: the ramp's chunk, the rest after the end, or all there is in a rush.
+
+    One frame alone is never rushed: a decode costs about as much as five more frames in it, and
+    under overload that would make every stream later.
+    """
     pending, chunk = stream.pending, stream.chunk
     if pending >= chunk or stream.stage == Stage.GENERATED:
         return min(pending, chunk)
-    in_rush = stream.first_audio_at is not None and stream.dry_at - now < rush
+    in_rush = pending > 1 and stream.first_audio_at is not None and stream.dry_at - now < rush
     return pending if in_rush or stream.out_of_text else 0

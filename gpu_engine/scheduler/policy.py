@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from gpu_engine.scheduler.stream import Stream
 
 RAMPS: dict[str, tuple[int, ...]] = {
-    "latency": (1, 1, 2, 4, 8),
-    "balanced": (1, 2, 4, 8, 16),
+    "latency": (1, 2, 4, 8),
+    "balanced": (2, 2, 4, 8, 16),
     "throughput": (8, 16),
 }
 
@@ -22,7 +22,7 @@ class SchedulerSettings:
     waiting: int = 32
     prefill_rows: int = 1
     step_rows: int = 8
-    codec_rows: int = 8
+    codec_frames: int = 32
     first_audio_target: float = 0.1
     margin: float = 0.3
     rush: float = 0.15

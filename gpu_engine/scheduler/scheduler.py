@@ -161,7 +161,7 @@ class Scheduler:
             horizon = now + self.settings.fill_horizon
         rows = [anchor]
         for stream in order:
-            if len(rows) == self._limit(kind) or deadline(stream, self.settings) > horizon:
+            if len(rows) >= self._limit(kind, frames) or deadline(stream, self.settings) > horizon:
                 break
             if stream is not anchor and self._fits(stream, kind, frames, lead, now):
                 rows.append(stream)
@@ -172,9 +172,9 @@ class Scheduler:
             return next_chunk(stream, self.settings.rush, now) == frames
         return self._step(stream, lead, now) is kind
 
-    def _limit(self, kind: Kind) -> int:
+    def _limit(self, kind: Kind, frames: int) -> int:
         if kind is Kind.CODEC:
-            return self.settings.codec_rows
+            return max(1, self.settings.codec_frames // frames)
         return self.settings.prefill_rows if kind is Kind.PREFILL else self.settings.step_rows
 
     def _advance(self, stream: Stream, job: Job, result: Result, now: float) -> None:

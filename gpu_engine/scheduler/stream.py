@@ -27,7 +27,7 @@ class Stream:
     id: int
     arrived: float
     frame_cap: int
-    ramp: tuple[int, ...] = (1, 2, 4, 8, 16)
+    ramp: tuple[int, ...] = (2, 2, 4, 8, 16)
     tenant: str = ""
     background: bool = False
     paced: bool = True
