@@ -1,0 +1,1 @@
+"""Metering: what was spoken, for whom, and what of it is charged."""

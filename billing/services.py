@@ -1,0 +1,120 @@
+"""Writing the ledger: reserve, settle once, close what a crash left open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from billing.models import Reservation, UsageEvent
+from billing.rating import Outcome
+from ttsapp import ids
+
+BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Metered:
+    """Which request is metered, for whom."""
+
+    id: UUID
+    tenant_id: int
+    key_id: int | None
+    model: str
+    voice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a request used, as its event will say."""
+
+    outcome: Outcome
+    characters: int = 0
+    billed_characters: int = 0
+    audio_ms: int = 0
+    frames: int = 0
+    text_tokens: int = 0
+    talker_ms: float = 0.0
+    predictor_ms: float = 0.0
+    codec_ms: float = 0.0
+
+
+def reserve(request: Metered) -> None:
+    """Notes that the engine works for this request; saying it twice changes nothing."""
+    Reservation.objects.bulk_create([_reservation(request)], ignore_conflicts=True)
+
+
+@transaction.atomic
+def settle(request: Metered, usage: Usage) -> bool:
+    """Writes the request's one event and lifts its reservation. False if it was settled before."""
+    first = _insert(_event(request, usage))
+    Reservation.objects.filter(pk=request.id).delete()
+    return first
+
+
+def close_orphans(older_than: timedelta) -> int:
+    """Settles, free of charge, what processes that died left open. Returns how many."""
+    limit = timezone.now() - older_than
+    closed = 0
+    while orphans := list(_orphans(limit)[:BATCH]):
+        closed += sum(settle(_metered(orphan), Usage(Outcome.LOST)) for orphan in orphans)
+    return closed
+
+
+def _orphans(limit: datetime) -> QuerySet[Reservation]:
+    return Reservation.objects.filter(created_at__lte=limit).order_by("pk")
+
+
+def _insert(event: UsageEvent) -> bool:
+    """The primary key alone decides who settles first."""
+    try:
+        with transaction.atomic():
+            event.save(force_insert=True)
+    except IntegrityError:
+        if not UsageEvent.objects.filter(pk=event.pk).exists():
+            raise
+        return False
+    return True
+
+
+def _reservation(request: Metered) -> Reservation:
+    return Reservation(
+        id=request.id,
+        tenant_id=request.tenant_id,
+        key_id=request.key_id,
+        model=request.model,
+        voice=request.voice,
+        created_at=_started(request),
+    )
+
+
+def _event(request: Metered, usage: Usage) -> UsageEvent:
+    return UsageEvent(
+        id=request.id,
+        tenant_id=request.tenant_id,
+        key_id=request.key_id,
+        model=request.model,
+        voice=request.voice,
+        started_at=_started(request),
+        outcome=usage.outcome,
+        characters=usage.characters,
+        billed_characters=usage.billed_characters,
+        audio_ms=usage.audio_ms,
+        frames=usage.frames,
+        text_tokens=usage.text_tokens,
+        talker_ms=usage.talker_ms,
+        predictor_ms=usage.predictor_ms,
+        codec_ms=usage.codec_ms,
+    )
+
+
+def _metered(orphan: Reservation) -> Metered:
+    return Metered(orphan.pk, orphan.tenant_id, orphan.key_id, orphan.model, orphan.voice)
+
+
+def _started(request: Metered) -> datetime:
+    return ids.moment(request.id)

@@ -1,0 +1,112 @@
+"""Three tenants, an engine that fails on command, and a real web server in front of it."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+
+from tests.ttsapp.scripted_engine import EngineThread, ScriptedEngine
+from tests.ttsapp.web_thread import WebThread
+from ttsapp.audit.services import SYSTEM
+from ttsapp.keys.models import ApiKey
+from ttsapp.keys.services import create_key
+from ttsapp.tenants.models import Role, Tenant
+from ttsapp.tenants.services import add_member, create_tenant
+
+PASSWORD = "a long enough password"
+
+
+@dataclass(frozen=True)
+class Party:
+    """One of the three tenants, with its owner and a key."""
+
+    tenant: Tenant
+    user: User
+    key: ApiKey
+    secret: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.secret}"}
+
+
+def make_party(name: str) -> Party:
+    tenant = create_tenant(SYSTEM, name.title(), name)
+    user = User.objects.create_user(name, password=PASSWORD)
+    add_member(SYSTEM, tenant, user, Role.OWNER)
+    key, secret = create_key(SYSTEM, tenant, f"{name}'s key")
+    return Party(tenant, user, key, secret)
+
+
+@pytest.fixture
+def alice(transactional_db: None) -> Party:
+    return make_party("alice")
+
+
+@pytest.fixture
+def bob(transactional_db: None) -> Party:
+    return make_party("bob")
+
+
+@pytest.fixture
+def mallory(transactional_db: None) -> Party:
+    return make_party("mallory")
+
+
+@pytest.fixture(scope="session")
+def engine_thread() -> Iterator[EngineThread]:
+    with tempfile.TemporaryDirectory() as folder:
+        target = f"unix:{Path(folder) / 'engine.sock'}"
+        settings.ENGINE = target
+        thread = EngineThread(target)
+        yield thread
+        thread.close()
+
+
+@pytest.fixture
+def engine(engine_thread: EngineThread) -> Iterator[ScriptedEngine]:
+    engine_thread.engine.reset()
+    engine_thread.start()
+    yield engine_thread.engine
+    engine_thread.engine.release.set()
+
+
+@pytest.fixture(scope="session")
+def web_thread(engine_thread: EngineThread, django_db_setup: None) -> Iterator[WebThread]:
+    thread = WebThread()
+    yield thread
+    thread.close()
+
+
+@pytest.fixture
+def base(web_thread: WebThread, engine: ScriptedEngine, transactional_db: None) -> str:
+    return f"http://{web_thread.address}"
+
+
+@pytest.fixture
+def http(base: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=base, timeout=10) as client:
+        yield client
+
+
+def speech(text: str = "Hello there.", **fields: object) -> dict[str, object]:
+    """A request body that is right unless told otherwise."""
+    body = {"model": "tts-1", "voice": "alloy", "input": text, "response_format": "pcm", **fields}
+    return {name: value for name, value in body.items() if value is not ...}
+
+
+def eventually(check: Callable[[], object], seconds: float = 5.0) -> object:
+    """The first true answer: for what a background task writes after the response."""
+    limit = time.monotonic() + seconds
+    while not (answer := check()):
+        assert time.monotonic() < limit, "it never came"
+        time.sleep(0.01)
+    return answer

@@ -1,0 +1,214 @@
+"""A stand-in for the engine that fails on command: real gRPC over a Unix socket, real PCM.
+
+For fault injection only; that the product speaks is shown against the real engine."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import struct
+import threading
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import grpc
+
+from gpu_engine.proto import engine_pb2 as pb
+from gpu_engine.proto import engine_pb2_grpc
+
+CHUNK_SAMPLES = 1920
+FINGERPRINT = "scripted-1"
+WAIT = 10.0
+
+
+def chunk(place: int) -> bytes:
+    """80 ms of a tone that differs from chunk to chunk, so that a lost or swapped one shows."""
+    pitch = 200 + 40 * place
+    samples = (round(9000 * math.sin(math.tau * pitch * n / 24_000)) for n in range(CHUNK_SAMPLES))
+    return struct.pack(f"<{CHUNK_SAMPLES}h", *samples)
+
+
+def spoken(chunks: int) -> bytes:
+    return b"".join(chunk(place) for place in range(chunks))
+
+
+@dataclass
+class Script:
+    """How the next streams go. `hold_after`: wait there for `release` (or the client's end)."""
+
+    chunks: int = 5
+    hold_after: int | None = None
+    error: pb.Error | None = None
+    error_after: int = 0
+    hang_up_after: int | None = None
+    reason: int = pb.FINISH_REASON_STOP
+    ignore_cancel: bool = False
+
+
+@dataclass
+class Heard:
+    """What one stream was told, and how it ended."""
+
+    start: pb.Start
+    appended: list[str] = field(default_factory=list)
+    reached: threading.Event = field(default_factory=threading.Event)
+    ended: threading.Event = field(default_factory=threading.Event)
+    outcome: str = ""
+
+    @property
+    def text(self) -> str:
+        return self.start.text + "".join(self.appended)
+
+
+class ScriptedEngine(engine_pb2_grpc.EngineServicer):
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self.script = Script()
+        self.heard: list[Heard] = []
+        self.release = threading.Event()
+        self.arrived = threading.Semaphore(0)
+        self.state = pb.EngineStatus.STATE_READY
+        self.models = [custom_voice_model()]
+
+    def wait_for_stream(self) -> Heard:
+        assert self.arrived.acquire(timeout=WAIT), "no stream reached the engine"
+        return self.heard[-1]
+
+    async def Models(self, request, context) -> pb.ModelsResponse:  # noqa: N802
+        return pb.ModelsResponse(models=self.models)
+
+    async def Status(self, request, context) -> pb.EngineStatus:  # noqa: N802
+        return pb.EngineStatus(engine_id="scripted", state=self.state)
+
+    async def Synthesize(self, requests, context) -> AsyncIterator[pb.SynthesizeEvent]:  # noqa: N802
+        first = await anext(aiter(requests))
+        heard = Heard(first.start)
+        self.heard.append(heard)
+        self.arrived.release()
+        told = _Told(heard)
+        listener = asyncio.create_task(told.listen(requests))
+        try:
+            async for event in self._speak(heard, told, self.script):
+                yield event
+        except asyncio.CancelledError:
+            heard.outcome = "dropped"
+            raise
+        finally:
+            listener.cancel()
+            heard.ended.set()
+
+    async def _speak(self, heard: Heard, told: _Told, script: Script) -> AsyncIterator:
+        yield pb.SynthesizeEvent(accepted=pb.Accepted(text_tokens=7, sample_rate=24_000))
+        samples = 0
+        for place in range(script.chunks):
+            if script.error is not None and place == script.error_after:
+                heard.outcome = "error"
+                yield pb.SynthesizeEvent(error=script.error)
+                return
+            if script.hang_up_after == place:
+                heard.outcome = "hung up"
+                return
+            if script.hold_after == place:
+                heard.reached.set()
+                await self._hold(told, script)
+            if told.cancelled.is_set() and not script.ignore_cancel:
+                break
+            yield pb.SynthesizeEvent(audio=pb.Audio(pcm=chunk(place), first_sample=samples))
+            samples += CHUNK_SAMPLES
+        was_cancelled = told.cancelled.is_set()
+        if not was_cancelled:
+            await told.text_ended.wait()
+        heard.outcome = "cancelled" if was_cancelled else "finished"
+        reason = pb.FINISH_REASON_CANCELLED if was_cancelled else script.reason
+        yield pb.SynthesizeEvent(finished=_finished(reason, samples))
+
+    async def _hold(self, told: _Told, script: Script) -> None:
+        released = asyncio.create_task(asyncio.to_thread(self.release.wait, WAIT))
+        waits = {released}
+        if not script.ignore_cancel:
+            waits.add(asyncio.create_task(told.cancelled.wait()))
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for waiting in waits:
+                waiting.cancel()
+
+
+class _Told:
+    """The client's later messages, as they come."""
+
+    def __init__(self, heard: Heard) -> None:
+        self._heard = heard
+        self.text_ended = asyncio.Event()
+        self.cancelled = asyncio.Event()
+
+    async def listen(self, requests) -> None:
+        async for request in requests:
+            if request.HasField("append"):
+                self._heard.appended.append(request.append.text)
+            elif request.HasField("cancel"):
+                self.cancelled.set()
+            else:
+                self.text_ended.set()
+
+
+def custom_voice_model(fingerprint: str = FINGERPRINT) -> pb.Model:
+    return pb.Model(
+        id="scripted-voices",
+        kind="custom_voice",
+        presets=[
+            pb.Preset(name="Anna", native_language="english", description="A calm female voice"),
+            pb.Preset(name="Ben", native_language="english", description="A deep male voice"),
+        ],
+        languages=["english", "german"],
+        sample_rate=24_000,
+        fingerprint=fingerprint,
+    )
+
+
+def _finished(reason: int, samples: int) -> pb.Finished:
+    return pb.Finished(
+        reason=reason,
+        samples=samples,
+        frames=samples // CHUNK_SAMPLES,
+        text_tokens=7,
+        gpu=pb.GpuTime(talker_ms=1.5, predictor_ms=2.5, codec_ms=0.5),
+    )
+
+
+class EngineThread:
+    """Runs the servicer in a loop of its own; it can go away and come back."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+        self.engine = ScriptedEngine()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._server: grpc.aio.Server | None = None
+        self.start()
+
+    def start(self) -> None:
+        if self._server is None:
+            self._run(self._start())
+
+    def stop(self) -> None:
+        if self._server is not None:
+            self._run(self._server.stop(grace=None))
+            self._server = None
+
+    def close(self) -> None:
+        self.stop()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(WAIT)
+
+    async def _start(self) -> None:
+        self._server = grpc.aio.server()
+        engine_pb2_grpc.add_EngineServicer_to_server(self.engine, self._server)
+        self._server.add_insecure_port(self.target)
+        await self._server.start()
+
+    def _run(self, work) -> None:
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(WAIT)

@@ -1,0 +1,36 @@
+"""A real uvicorn in a thread of the test process, on the test database."""
+
+from __future__ import annotations
+
+import threading
+
+import uvicorn
+
+STARTUP_SECONDS = 20
+
+
+class WebThread:
+    def __init__(self) -> None:
+        config = uvicorn.Config(
+            "ttsapp.asgi:application",
+            port=0,
+            ws="websockets-sansio",
+            ws_max_size=1024 * 1024,
+            ws_per_message_deflate=False,
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=5,
+        )
+        self._server = uvicorn.Server(config)
+        self._socket = config.bind_socket()
+        self.address = "127.0.0.1:{}".format(self._socket.getsockname()[1])
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        self._server.run(sockets=[self._socket])
+
+    def close(self) -> None:
+        self._server.should_exit = True
+        self._thread.join(STARTUP_SECONDS)
+        assert not self._thread.is_alive()

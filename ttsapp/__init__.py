@@ -1,0 +1,1 @@
+"""The control plane: tenants, keys, voices and the APIs that speak."""

@@ -1,0 +1,39 @@
+"""The ASGI application: Django for HTTP, Channels for WebSockets, a tidy start and end."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ttsapp.settings")
+_pages_and_api: Any = get_asgi_application()
+
+# Models can only be imported once Django is set up.
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from django.conf import settings  # noqa: E402
+from django.urls import path  # noqa: E402
+
+from ttsapp.edge import BodyLimit, Lifespan, RefuseUnknownSockets  # noqa: E402
+from ttsapp.speech.sockets import SpeechConsumer  # noqa: E402
+
+# Channels routes ASGI applications with Django's patterns, whose types speak of views only.
+_route: Any = path
+
+# API sockets are not wrapped in an origin check: server-side clients send no Origin.
+_sockets = URLRouter(
+    [
+        _route("v1/audio/speech/ws", SpeechConsumer.as_asgi()),
+        _route("openai/v1/audio/speech/ws", SpeechConsumer.as_asgi()),
+        _route("<path:rest>", RefuseUnknownSockets()),
+    ]
+)
+
+application = ProtocolTypeRouter(
+    {
+        "http": BodyLimit(_pages_and_api, settings.DATA_UPLOAD_MAX_MEMORY_SIZE),
+        "websocket": _sockets,
+        "lifespan": Lifespan(),
+    }
+)

@@ -1,0 +1,81 @@
+"""Who may open which page: signed in, a member of the tenant, in a role that allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+
+from ttsapp import database
+from ttsapp.errors import ApiError
+from ttsapp.http import error_response
+from ttsapp.tenants import selectors
+from ttsapp.tenants.models import Membership, Permission
+
+Rest = ParamSpec("Rest")
+Page = Callable[Concatenate[HttpRequest, Membership, Rest], HttpResponse]
+Answer = Coroutine[Any, Any, HttpResponseBase]
+Stream = Callable[[HttpRequest, Membership], Answer]
+
+
+def member_page(
+    permission: Permission,
+) -> Callable[[Page[Rest]], Callable[..., HttpResponse]]:
+    """404 for a tenant that is none of theirs: whether it exists is not told."""
+
+    def decorate(
+        page: Page[Rest],
+    ) -> Callable[..., HttpResponse]:
+        @login_required
+        @wraps(page)
+        def guarded(
+            request: HttpRequest, slug: str, *args: Rest.args, **kwargs: Rest.kwargs
+        ) -> HttpResponse:
+            membership = selectors.membership(request.user, slug)
+            if membership is None:
+                raise Http404
+            if not membership.may(permission):
+                raise PermissionDenied
+            return page(request, membership, *args, **kwargs)
+
+        return guarded
+
+    return decorate
+
+
+def member_stream(
+    permission: Permission,
+) -> Callable[[Stream], Callable[[HttpRequest, str], Answer]]:
+    """The same for what a page fetches: refusals are JSON, and nothing redirects."""
+
+    def decorate(stream: Stream) -> Callable[[HttpRequest, str], Answer]:
+        @wraps(stream)
+        async def guarded(request: HttpRequest, slug: str) -> HttpResponseBase:
+            try:
+                membership = await _admit(request, slug, permission)
+                return await stream(request, membership)
+            except ApiError as error:
+                return error_response(error)
+
+        return guarded
+
+    return decorate
+
+
+async def _admit(request: HttpRequest, slug: str, permission: Permission) -> Membership:
+    user = await request.auser()
+    if not user.is_authenticated:
+        raise ApiError(401, "signed_out", "Your session has ended: sign in again.")
+    membership = await database.run(selectors.membership, user, slug)
+    if membership is None:
+        raise ApiError(404, "unknown_tenant", "There is no such tenant.")
+    if not membership.may(permission):
+        raise ApiError(403, "forbidden", "Your role does not allow this.")
+    if membership.tenant.suspended_at is not None:
+        raise ApiError(403, "tenant_suspended", "This account is suspended.")
+    return membership

@@ -1,0 +1,8 @@
+"""What belongs to the request in hand and travels with it through tasks and threads."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from uuid import UUID
+
+request_id: ContextVar[UUID | None] = ContextVar("request_id", default=None)

@@ -1,0 +1,58 @@
+"""DATABASE_URL to Django's DATABASES: Postgres when given, SQLite otherwise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+_SQLITE_START = (
+    "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;"
+    "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=134217728;"
+)
+
+
+def configuration(url: str, data: Path, threads: int) -> dict[str, Any]:
+    """One DATABASES entry. Raises ImproperlyConfigured for a scheme that is not supported."""
+    if not url:
+        return _sqlite(data / "parlance.sqlite3")
+    scheme = urlsplit(url).scheme
+    if scheme == "sqlite":
+        return _sqlite(Path(urlsplit(url).path))
+    if scheme in ("postgres", "postgresql"):
+        return _postgres(url, threads)
+    raise ImproperlyConfigured(f"DATABASE_URL: {scheme!r} is not supported, use postgres or sqlite")
+
+
+def _sqlite(file: Path) -> dict[str, Any]:
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": file,
+        "CONN_MAX_AGE": None,
+        # IMMEDIATE: two writers queue for the lock instead of failing half-way through.
+        "OPTIONS": {
+            "timeout": 20,
+            "transaction_mode": "IMMEDIATE",
+            "init_command": _SQLITE_START,
+        },
+        "TEST": {"NAME": file.with_name("test.sqlite3")},
+    }
+
+
+def _postgres(url: str, threads: int) -> dict[str, Any]:
+    parts = urlsplit(url)
+    options: dict[str, Any] = dict(parse_qsl(parts.query))
+    # One connection for each database thread, and as many again for the pages.
+    options["pool"] = {"min_size": 1, "max_size": 2 * threads, "timeout": 5}
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": unquote(parts.hostname or ""),
+        "PORT": str(parts.port or ""),
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": options,
+    }

@@ -1,0 +1,129 @@
+"""OpenAI's request and error shapes: parsing without trusting, rendering without surprises."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from django.conf import settings
+
+from ttsapp import strict
+from ttsapp.errors import ApiError, invalid
+from ttsapp.keys.authentication import Caller
+from ttsapp.speech.formats import ENCODERS
+from ttsapp.speech.order import SEED, Order, check_instructions, check_text, fresh_seed
+from ttsapp.voices.catalogue import Catalogue
+
+
+class VoiceId(msgspec.Struct, forbid_unknown_fields=True):
+    id: str
+
+
+# Each field's type is checked on its own, so that a refusal can name the field.
+_FIELDS: dict[str, Any] = {
+    "model": str,
+    "input": str,
+    "voice": str | VoiceId,
+    "instructions": str,
+    "response_format": str,
+    "stream_format": str,
+    "speed": float,
+    "language": str,
+    "seed": SEED,
+    "stream": bool,
+}
+_REQUIRED = ("model", "input", "voice")
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechBody:
+    """A `POST /v1/audio/speech` body whose fields are of the right kind and on offer."""
+
+    model: str
+    input: str
+    voice: str
+    instructions: str
+    response_format: str
+    language: str
+    seed: int
+    is_sse: bool
+    is_whole: bool
+
+
+def parse_speech(content_type: str, body: bytes) -> SpeechBody:
+    """Raises ApiError 415 or 400, naming the field that is at fault."""
+    fields = _typed_fields(content_type, body)
+    strict.check_choice(fields, "response_format", tuple(ENCODERS))
+    strict.check_choice(fields, "stream_format", ("audio", "sse"))
+    if fields.get("speed", 1.0) != 1.0:
+        raise invalid("Changing the speed is not offered: leave it out or send 1.0.", "speed")
+    check_instructions(fields.get("instructions", ""))
+    check_text(fields["input"], settings.MAX_INPUT_CHARACTERS, "input")
+    is_sse, is_whole = fields.get("stream_format") == "sse", fields.get("stream") is False
+    if is_sse and is_whole:
+        raise invalid("Events are always streamed: drop stream or stream_format.", "stream")
+    voice = fields["voice"]
+    return SpeechBody(
+        model=fields["model"],
+        input=fields["input"],
+        voice=voice.id if isinstance(voice, VoiceId) else voice,
+        instructions=fields.get("instructions", ""),
+        response_format=fields.get("response_format", "mp3"),
+        language=fields.get("language", "auto"),
+        seed=fields["seed"] if "seed" in fields else fresh_seed(),
+        is_sse=is_sse,
+        is_whole=is_whole,
+    )
+
+
+def order(request_id: UUID, caller: Caller, body: SpeechBody, catalogue: Catalogue) -> Order:
+    """The body against what the engine serves. Raises ApiError for what it does not."""
+    model = catalogue.model(body.model)
+    return Order(
+        id=request_id,
+        caller=caller,
+        transport="sse" if body.is_sse else "http",
+        model=model,
+        voice=model.preset(body.voice),
+        response_format=body.response_format,
+        language=model.language(body.language),
+        instructions=body.instructions,
+        seed=body.seed,
+        whole=body.is_whole,
+    )
+
+
+def error_body(error: ApiError) -> dict[str, Any]:
+    """The shape OpenAI's clients unwrap."""
+    return {
+        "error": {
+            "message": error.message,
+            "type": _error_type(error.status),
+            "param": error.field,
+            "code": error.code,
+        }
+    }
+
+
+def retry_headers(error: ApiError) -> dict[str, str]:
+    """Whole seconds for everyone, milliseconds for the clients that read them."""
+    if error.retry_after_ms is None:
+        return {}
+    seconds = max(1, math.ceil(error.retry_after_ms / 1000))
+    return {"Retry-After": str(seconds), "retry-after-ms": str(error.retry_after_ms)}
+
+
+def _error_type(status: int) -> str:
+    if status == 429:
+        return "rate_limit_error"
+    return "server_error" if status >= 500 else "invalid_request_error"
+
+
+def _typed_fields(content_type: str, body: bytes) -> dict[str, Any]:
+    if content_type.partition(";")[0].strip().lower() != "application/json":
+        message = "Send the request as application/json."
+        raise ApiError(415, "unsupported_media_type", message)
+    return strict.fields(body, _FIELDS, _REQUIRED)

@@ -1,0 +1,87 @@
+"""The JSON documents that the reading endpoints answer with."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from billing import selectors as billing
+from ttsapp.speech import selectors
+from ttsapp.speech.models import RequestLog
+from ttsapp.voices.catalogue import RETIRED_MODELS, Catalogue, Preset, SpeechModel, stock_voices
+
+
+def models(catalogue: Catalogue) -> dict[str, Any]:
+    """The engine's models, then the retired names that stand for the first with voices."""
+    names = [model.id for model in catalogue.models]
+    if catalogue.default() is not None:
+        names += [name for name in RETIRED_MODELS if name not in names]
+    return {"object": "list", "data": [model(name) for name in names]}
+
+
+def model(name: str) -> dict[str, Any]:
+    # A checkpoint does not say when it was made; the field has to be a number.
+    return {"id": name, "object": "model", "created": 0, "owned_by": "parlance"}
+
+
+def voices(catalogue: Catalogue) -> dict[str, Any]:
+    """Every model's voices, then the stock names and what they stand for."""
+    data = [_preset(served, preset) for served in catalogue.models for preset in served.presets]
+    default = catalogue.default()
+    if default is not None:
+        data += [_stock(default, *pair) for pair in sorted(stock_voices(default).items())]
+    return {"object": "list", "data": data}
+
+
+def speech_request(tenant_id: int, request_id: UUID) -> dict[str, Any] | None:
+    """How one of the tenant's requests fared; None for one that is not theirs."""
+    log = selectors.request(tenant_id, request_id)
+    if log is not None:
+        return _logged(log, _billed(tenant_id, request_id))
+    if billing.is_open(tenant_id, request_id):
+        return {"id": str(request_id), "object": "audio.speech.request", "state": "in_progress"}
+    return None
+
+
+def _billed(tenant_id: int, request_id: UUID) -> int:
+    event = billing.event(tenant_id, request_id)
+    return event.billed_characters if event else 0
+
+
+def _logged(log: RequestLog, billed_characters: int) -> dict[str, Any]:
+    error = {"code": log.error_code, "param": log.error_field or None} if log.error_code else None
+    return {
+        "id": str(log.id),
+        "object": "audio.speech.request",
+        "state": "ended",
+        "created_at": log.at.isoformat(),
+        "status": log.status,
+        "model": log.model,
+        "voice": log.voice,
+        "response_format": log.response_format,
+        "seed": None if log.seed is None else int(log.seed),
+        "characters": log.characters,
+        "billed_characters": billed_characters,
+        "audio_ms": log.audio_ms,
+        "first_audio_ms": log.first_audio_ms,
+        "total_ms": log.total_ms,
+        "finish_reason": log.finish_reason or None,
+        "error": error,
+    }
+
+
+def _preset(served: SpeechModel, preset: Preset) -> dict[str, Any]:
+    return {
+        "id": preset.name,
+        "object": "audio.voice",
+        "name": preset.name,
+        "type": "preset",
+        "model": served.id,
+        "native_language": preset.native_language,
+        "description": preset.description,
+        "languages": list(served.languages),
+    }
+
+
+def _stock(served: SpeechModel, name: str, preset: Preset) -> dict[str, Any]:
+    return {**_preset(served, preset), "id": name, "type": "alias", "alias_of": preset.name}

@@ -1,0 +1,66 @@
+"""Reading settings from the environment: strict, and secrets may come from a file."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+_TRUE = {"1", "true", "yes", "on"}
+_FALSE = {"0", "false", "no", "off"}
+
+
+def text(name: str, default: str = "") -> str:
+    """The variable, or the content of the file that NAME_FILE points to. Both at once: refused."""
+    value, file = os.environ.get(name), os.environ.get(f"{name}_FILE")
+    if value is not None and file is not None:
+        raise ImproperlyConfigured(f"set {name} or {name}_FILE, not both")
+    if file is not None:
+        return _read(name, Path(file))
+    return default if value is None else value
+
+
+def flag(name: str, default: bool = False) -> bool:
+    """A boolean. Anything but the usual eight words is refused at start-up."""
+    value = text(name).strip().lower()
+    if not value:
+        return default
+    if value not in _TRUE | _FALSE:
+        raise ImproperlyConfigured(f"{name}={value!r} is neither true nor false")
+    return value in _TRUE
+
+
+def number(name: str, default: int, *, least: int = 1) -> int:
+    value = text(name).strip()
+    if not value:
+        return default
+    if not value.isdecimal() or int(value) < least:
+        raise ImproperlyConfigured(f"{name}={value!r} is not a whole number of at least {least}")
+    return int(value)
+
+
+def words(name: str) -> list[str]:
+    """A comma-separated list, blanks dropped."""
+    return [word.strip() for word in text(name).split(",") if word.strip()]
+
+
+def kept_secret(file: Path) -> str:
+    """A secret that is made at the first start and kept in a file only its owner can read."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return file.read_text("utf-8").strip()
+    value = secrets.token_urlsafe(50)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
+        handle.write(value)
+    return value
+
+
+def _read(name: str, file: Path) -> str:
+    try:
+        return file.read_text("utf-8").strip()
+    except OSError as error:
+        raise ImproperlyConfigured(f"{name}_FILE: {error}") from None

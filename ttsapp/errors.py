@@ -1,0 +1,33 @@
+"""The control plane's one error: every dialect renders it in its own shape."""
+
+from __future__ import annotations
+
+
+class ApiError(Exception):
+    """`code` is stable and public; `field` names the field of the request that is at fault."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        field: str | None = None,
+        retry_after_ms: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.field = field
+        self.retry_after_ms = retry_after_ms
+
+
+def invalid(message: str, field: str | None, code: str = "invalid_value") -> ApiError:
+    """A 400: the request can never succeed as it stands."""
+    return ApiError(400, code, message, field=field)
+
+
+class BrokenStreamError(Exception):
+    """Raised after the first byte: the server drops the connection, so that no client mistakes
+    what it has for the whole."""

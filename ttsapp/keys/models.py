@@ -1,0 +1,48 @@
+"""API keys: what is kept of a key once its owner has seen it."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+
+class Environment(models.TextChoices):
+    LIVE = "live"
+    TEST = "test"
+
+
+class ApiKey(models.Model):
+    """Only the hash of the secret is stored: a lost key is replaced, never recovered."""
+
+    tenant = models.ForeignKey("tenants.Tenant", models.PROTECT, related_name="keys")
+    name = models.CharField(max_length=100)
+    environment = models.CharField(max_length=4, choices=Environment.choices)
+    public_id = models.CharField(max_length=10, unique=True)
+    secret_hash = models.BinaryField(max_length=32)
+    last_four = models.CharField(max_length=4)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+    last_used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-id",)
+        verbose_name = "API key"
+        verbose_name_plural = "API keys"
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.hint})"
+
+    @property
+    def hint(self) -> str:
+        """Enough to recognise the key by, and to find it in logs."""
+        return f"parl_{self.environment}_{self.public_id}_…{self.last_four}"
+
+    @property
+    def state(self) -> str:
+        if self.revoked_at:
+            return "revoked"
+        expired = self.expires_at is not None and self.expires_at <= timezone.now()
+        return "expired" if expired else "active"

@@ -1,0 +1,47 @@
+"""Reading keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import QuerySet
+
+from ttsapp.keys.models import ApiKey
+from ttsapp.tenants.models import Tenant
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRecord:
+    """What authentication needs of a key and its tenant, in one query."""
+
+    id: int
+    public_id: str
+    environment: str
+    secret_hash: bytes
+    tenant_id: int
+    tenant_suspended: bool
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+
+
+def find(public_id: str) -> KeyRecord | None:
+    key = ApiKey.objects.select_related("tenant").filter(public_id=public_id).first()
+    if key is None:
+        return None
+    return KeyRecord(
+        id=key.pk,
+        public_id=key.public_id,
+        environment=key.environment,
+        secret_hash=bytes(key.secret_hash),
+        tenant_id=key.tenant_id,
+        tenant_suspended=key.tenant.suspended_at is not None,
+        expires_at=key.expires_at,
+        revoked_at=key.revoked_at,
+        last_used_at=key.last_used_at,
+    )
+
+
+def of_tenant(tenant: Tenant) -> QuerySet[ApiKey]:
+    return ApiKey.objects.filter(tenant=tenant).select_related("created_by")

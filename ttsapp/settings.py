@@ -1,0 +1,143 @@
+"""Every setting, read from the environment; docs/admins.md explains each option."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ttsapp import environment, logs
+from ttsapp.databases import configuration
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA = Path(environment.text("PARLANCE_DATA", str(BASE_DIR / "var")))
+DATA.mkdir(parents=True, exist_ok=True)
+
+DEBUG = False
+SECRET_KEY = environment.text("PARLANCE_SECRET_KEY") or environment.kept_secret(DATA / "secret.key")
+HTTPS = environment.flag("PARLANCE_HTTPS")
+ALLOWED_HOSTS = [
+    "localhost",
+    "127.0.0.1",
+    "[::1]",
+    *environment.words("PARLANCE_ALLOWED_HOSTS"),
+]
+
+# The engine and what a request may ask of it.
+ENGINE = environment.text("PARLANCE_ENGINE", f"unix:{DATA / 'engine.sock'}")
+MAX_INPUT_CHARACTERS = environment.number("PARLANCE_MAX_INPUT_CHARACTERS", 4096)
+MAX_STREAM_SECONDS = environment.number("PARLANCE_MAX_STREAM_SECONDS", 600)
+FIRST_AUDIO_SECONDS = environment.number("PARLANCE_FIRST_AUDIO_SECONDS", 30)
+STALL_SECONDS = environment.number("PARLANCE_STALL_SECONDS", 30)
+SOCKET_IDLE_SECONDS = environment.number("PARLANCE_SOCKET_IDLE_SECONDS", 60)
+# A reservation this old belongs to a process that died: no live stream may last so long.
+ORPHAN_SECONDS = MAX_STREAM_SECONDS + 60
+
+# 2 MB: the longest text we accept, with every character written as an escape, fits thrice.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "ttsapp.audit",
+    "ttsapp.tenants",
+    "ttsapp.keys",
+    "ttsapp.speech",
+    "ttsapp.console",
+    "billing",
+]
+
+# Every one of these is native to asyncio and steps aside for the API: no thread on the audio path.
+MIDDLEWARE = [
+    "ttsapp.middleware.RequestContext",
+    "ttsapp.middleware.StaticFiles",
+    "ttsapp.middleware.Security",
+    "ttsapp.middleware.Session",
+    "ttsapp.middleware.Csrf",
+    "ttsapp.middleware.Authentication",
+    "ttsapp.middleware.Message",
+]
+
+ROOT_URLCONF = "ttsapp.urls"
+ASGI_APPLICATION = "ttsapp.asgi.application"
+APPEND_SLASH = False
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+DATABASE_THREADS = environment.number("PARLANCE_DATABASE_THREADS", 4)
+DATABASES = {"default": configuration(environment.text("DATABASE_URL"), DATA, DATABASE_THREADS)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = environment.text("REDIS_URL")
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL]},
+    }
+    if REDIS_URL
+    else {"BACKEND": "channels.layers.InMemoryChannelLayer"},
+}
+
+CELERY_BROKER_URL = REDIS_URL or "filesystem://"
+CELERY_TASK_ACKS_LATE = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+if not REDIS_URL:
+    _QUEUE = DATA / "queue"
+    _CONTROL = DATA / "queue-control"
+    _QUEUE.mkdir(parents=True, exist_ok=True)
+    _CONTROL.mkdir(parents=True, exist_ok=True)
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "data_folder_in": str(_QUEUE),
+        "data_folder_out": str(_QUEUE),
+        "control_folder": str(_CONTROL),
+    }
+
+AUTH_PASSWORD_VALIDATORS = [
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "console:login"
+LOGIN_REDIRECT_URL = "console:home"
+LOGOUT_REDIRECT_URL = "console:login"
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 12 * 3600
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_HTTPONLY = True
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+if HTTPS:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en-us"
+STATIC_URL = "/static/"
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = False
+
+LOGGING_CONFIG = "ttsapp.logs.configure"
+LOGGING = logs.configuration(environment.text("PARLANCE_LOG_LEVEL", "INFO").upper())

@@ -1,0 +1,24 @@
+from django.contrib import admin
+
+from ttsapp.speech.models import RequestLog
+from ttsapp.typed_admin import ReadOnlyAdmin
+
+
+@admin.register(RequestLog)
+class RequestLogAdmin(ReadOnlyAdmin[RequestLog]):
+    list_display = (
+        "id",
+        "tenant",
+        "at",
+        "transport",
+        "status",
+        "voice",
+        "characters",
+        "audio_ms",
+        "first_audio_ms",
+        "finish_reason",
+        "error_code",
+    )
+    list_filter = ("status", "transport", "tenant")
+    list_select_related = ("tenant",)
+    search_fields = ("id",)

@@ -1,0 +1,117 @@
+"""The JSON messages of the speech socket, both ways."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from ttsapp import strict
+from ttsapp.dialects.openai import codec
+from ttsapp.errors import ApiError, invalid
+from ttsapp.keys.authentication import Caller
+from ttsapp.speech.formats import ENCODERS, SAMPLE_RATE
+from ttsapp.speech.order import SEED, Order, check_instructions, fresh_seed
+from ttsapp.speech.session import Session
+from ttsapp.voices.catalogue import Catalogue
+
+_START: dict[str, Any] = {
+    "type": str,
+    "model": str,
+    "voice": str,
+    "response_format": str,
+    "language": str,
+    "instructions": str,
+    "seed": SEED,
+}
+# Each message's fields, and those that it must have.
+_KINDS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+    "start": (_START, ("type", "voice")),
+    "text": ({"type": str, "text": str}, ("type", "text")),
+    "end": ({"type": str}, ("type",)),
+    "cancel": ({"type": str}, ("type",)),
+}
+
+
+class _Typed(msgspec.Struct):
+    type: str
+
+
+def parse(text: str) -> dict[str, Any]:
+    """A message of a known type with fields of the right kind. Raises ApiError 400."""
+    body = text.encode("utf-8", "surrogatepass")
+    try:
+        kind = msgspec.json.decode(body, type=_Typed).type
+    except (msgspec.DecodeError, RecursionError):
+        message = "A message is a JSON object with a type."
+        raise invalid(message, "type", "invalid_json") from None
+    if kind not in _KINDS:
+        known = ", ".join(_KINDS)
+        raise invalid(f"Unknown message type {kind[:50]!r}: send one of {known}.", "type")
+    return strict.fields(body, *_KINDS[kind])
+
+
+def order(request_id: UUID, caller: Caller, start: dict[str, Any], served: Catalogue) -> Order:
+    """A `start` message against what the engine serves. Raises ApiError."""
+    strict.check_choice(start, "response_format", tuple(ENCODERS))
+    check_instructions(start.get("instructions", ""))
+    model = served.model(start["model"]) if "model" in start else served.default()
+    if model is None:
+        raise ApiError(404, "model_not_found", "No model with voices is served.", field="model")
+    return Order(
+        id=request_id,
+        caller=caller,
+        transport="ws",
+        model=model,
+        voice=model.preset(start["voice"]),
+        response_format=start.get("response_format", "pcm"),
+        language=model.language(start.get("language", "auto")),
+        instructions=start.get("instructions", ""),
+        seed=start["seed"] if "seed" in start else fresh_seed(),
+    )
+
+
+def accepted(order: Order) -> str:
+    return _message(
+        "accepted",
+        order.id,
+        model=order.model.id,
+        voice=order.voice.name,
+        response_format=order.response_format,
+        sample_rate=SAMPLE_RATE,
+        seed=order.seed,
+    )
+
+
+def finished(session: Session) -> str:
+    tally = session.tally
+    return _message(
+        "finished",
+        session.order.id,
+        finish_reason=tally.finish_reason,
+        characters=tally.characters,
+        audio_ms=tally.audio_ms,
+        first_audio_ms=tally.first_audio_ms,
+    )
+
+
+def silent(order: Order) -> str:
+    """The end of an utterance that was cancelled before it had anything to say."""
+    return _message(
+        "finished",
+        order.id,
+        finish_reason="cancelled",
+        characters=0,
+        audio_ms=0,
+        first_audio_ms=None,
+    )
+
+
+def error(problem: ApiError, request_id: UUID | None) -> str:
+    return _message("error", request_id, **codec.error_body(problem))
+
+
+def _message(kind: str, request_id: UUID | None, **values: Any) -> str:
+    named = {"id": str(request_id)} if request_id else {}
+    return msgspec.json.encode({"type": kind, **named, **values}).decode()

@@ -1,0 +1,44 @@
+"""The request log: how each request fared. Never its text or audio."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class RequestLog(models.Model):
+    """One row for each request of a known tenant, refused ones included."""
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    tenant = models.ForeignKey("tenants.Tenant", models.PROTECT, related_name="+")
+    key = models.ForeignKey("keys.ApiKey", models.PROTECT, null=True, related_name="+")
+    at = models.DateTimeField()
+    transport = models.CharField(max_length=10)
+    status = models.PositiveSmallIntegerField(help_text="HTTP status; 499: the client left.")
+    model = models.CharField(max_length=100, blank=True)
+    voice = models.CharField(max_length=100, blank=True)
+    response_format = models.CharField(max_length=10, blank=True)
+    seed = models.DecimalField(max_digits=20, decimal_places=0, null=True)
+    characters = models.PositiveIntegerField(default=0)
+    audio_ms = models.PositiveIntegerField(default=0)
+    first_audio_ms = models.PositiveIntegerField(null=True)
+    total_ms = models.PositiveIntegerField(default=0)
+    finish_reason = models.CharField(max_length=10, blank=True)
+    error_code = models.CharField(max_length=50, blank=True)
+    error_field = models.CharField(max_length=50, blank=True)
+
+    class Meta:
+        ordering = ("-id",)
+        # The console's newest requests of a tenant.
+        indexes = (models.Index(fields=["tenant", "-id"], name="requests_by_tenant"),)
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+    @property
+    def audio_seconds(self) -> float:
+        return self.audio_ms / 1000
+
+    @property
+    def ended(self) -> str:
+        """How it ended, in one word for a list."""
+        return self.finish_reason or ("refused" if self.status < 500 else "error")

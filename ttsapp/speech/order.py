@@ -1,0 +1,78 @@
+"""A validated request to speak: what every dialect turns its own request into."""
+
+from __future__ import annotations
+
+import secrets
+import unicodedata
+from dataclasses import dataclass
+from typing import Annotated
+from uuid import UUID
+
+import msgspec
+
+from gpu_engine.proto import engine_pb2
+from ttsapp.errors import invalid
+from ttsapp.keys.authentication import Caller
+from ttsapp.voices.catalogue import Preset, SpeechModel
+
+# Random seeds stay small enough to be exact in every client's number type.
+_SEED_BITS = 32
+SEED = Annotated[int, msgspec.Meta(ge=0, lt=2**63)]
+
+INSTRUCTIONS_LIMIT = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """`whole`: the answer is sent only when all of it exists, so none of it counts before."""
+
+    id: UUID
+    caller: Caller
+    transport: str
+    model: SpeechModel
+    voice: Preset
+    response_format: str
+    language: str
+    instructions: str
+    seed: int
+    whole: bool = False
+
+    def start(self, text: str) -> engine_pb2.Start:
+        """The engine's opening message for it."""
+        return engine_pb2.Start(
+            request_id=str(self.id),
+            model=self.model.id,
+            voice=engine_pb2.Voice(preset=self.voice.name),
+            text=text,
+            language=self.language,
+            instructions=self.instructions,
+            seed=self.seed,
+            tenant=str(self.caller.tenant_id),
+            priority=engine_pb2.PRIORITY_INTERACTIVE,
+        )
+
+
+def fresh_seed() -> int:
+    """A seed for callers that name none: told back, so that any answer can be made again."""
+    return secrets.randbits(_SEED_BITS)
+
+
+def is_speakable(text: str) -> bool:
+    """Whether there is a letter or a digit in it; blanks, punctuation and emoji are silent."""
+    return any(unicodedata.category(character)[0] in "LN" for character in text)
+
+
+def check_text(text: str, limit: int, field: str) -> None:
+    """Raises ApiError 400 for text that is too long or has nothing to say."""
+    if len(text) > limit:
+        message = f"The text has {len(text)} characters; the most is {limit}."
+        raise invalid(message, field, "string_above_max_length")
+    if not is_speakable(text):
+        raise invalid("There is nothing to say in this text.", field, "empty_input")
+
+
+def check_instructions(text: str) -> None:
+    """Raises ApiError 400 for a style prompt that is too long."""
+    if len(text) > INSTRUCTIONS_LIMIT:
+        message = f"Instructions may have {INSTRUCTIONS_LIMIT} characters."
+        raise invalid(message, "instructions", "string_above_max_length")

@@ -1,0 +1,77 @@
+"""Writing the request log, together with the usage it belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import transaction
+
+from billing import services as billing
+from ttsapp import ids
+from ttsapp.errors import ApiError
+from ttsapp.keys.authentication import Caller
+from ttsapp.speech.models import RequestLog
+from ttsapp.speech.order import Order
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """How a request fared, as its log row will say."""
+
+    status: int
+    total_ms: int
+    first_audio_ms: int | None
+    finish_reason: str
+    error: ApiError | None = None
+
+
+@transaction.atomic
+def close(order: Order, usage: billing.Usage, record: Record) -> bool:
+    """Settles the usage and writes the log row, both or neither, once."""
+    if not billing.settle(metered(order), usage):
+        return False
+    RequestLog.objects.create(
+        id=order.id,
+        tenant_id=order.caller.tenant_id,
+        key_id=order.caller.key_id,
+        at=ids.moment(order.id),
+        transport=order.transport,
+        status=record.status,
+        model=order.model.id,
+        voice=order.voice.name,
+        response_format=order.response_format,
+        seed=order.seed,
+        characters=usage.characters,
+        audio_ms=usage.audio_ms,
+        first_audio_ms=record.first_audio_ms,
+        total_ms=record.total_ms,
+        finish_reason=record.finish_reason,
+        error_code=record.error.code if record.error else "",
+        error_field=(record.error.field or "") if record.error else "",
+    )
+    return True
+
+
+def log_refusal(request_id: UUID, caller: Caller, transport: str, error: ApiError) -> None:
+    """Notes a request that never reached the engine: nothing used, nothing charged."""
+    RequestLog.objects.create(
+        id=request_id,
+        tenant_id=caller.tenant_id,
+        key_id=caller.key_id,
+        at=ids.moment(request_id),
+        transport=transport,
+        status=error.status,
+        error_code=error.code[:50],
+        error_field=(error.field or "")[:50],
+    )
+
+
+def metered(order: Order) -> billing.Metered:
+    return billing.Metered(
+        id=order.id,
+        tenant_id=order.caller.tenant_id,
+        key_id=order.caller.key_id,
+        model=order.model.id,
+        voice=order.voice.name,
+    )

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.forms import ModelForm
+from django.http import HttpRequest
+
+from ttsapp.audit.services import Actor
+from ttsapp.tenants import services
+from ttsapp.tenants.models import Membership, Role, Tenant
+from ttsapp.typed_admin import KeptAdmin, TypedAdmin
+
+
+@admin.register(Tenant)
+class TenantAdmin(KeptAdmin[Tenant]):
+    list_display = ("name", "slug", "created_at", "suspended_at")
+    search_fields = ("name", "slug")
+    readonly_fields = ("created_at", "suspended_at")
+    actions = ("suspend", "restore")
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: Tenant | None = None
+    ) -> tuple[str, ...]:
+        return ("slug", "created_at", "suspended_at") if obj else ("created_at", "suspended_at")
+
+    def save_model(
+        self, request: HttpRequest, obj: Tenant, form: ModelForm[Tenant], change: bool
+    ) -> None:
+        actor = Actor.of(request.user)
+        if change:
+            services.rename_tenant(actor, obj, obj.name)
+        else:
+            obj.pk = services.create_tenant(actor, obj.name, obj.slug).pk
+
+    @admin.action(description="Suspend: their keys stop working", permissions=["change"])
+    def suspend(self, request: HttpRequest, tenants: QuerySet[Tenant]) -> None:
+        done = sum(services.suspend_tenant(Actor.of(request.user), tenant) for tenant in tenants)
+        self.message_user(request, f"{done} suspended")
+
+    @admin.action(description="Restore", permissions=["change"])
+    def restore(self, request: HttpRequest, tenants: QuerySet[Tenant]) -> None:
+        done = sum(services.restore_tenant(Actor.of(request.user), tenant) for tenant in tenants)
+        self.message_user(request, f"{done} restored")
+
+
+@admin.register(Membership)
+class MembershipAdmin(TypedAdmin[Membership]):
+    list_display = ("user", "tenant", "role", "created_at")
+    list_filter = ("role", "tenant")
+    list_select_related = ("user", "tenant")
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: Membership | None = None
+    ) -> tuple[str, ...]:
+        return ("tenant", "user") if obj else ()
+
+    def save_model(
+        self, request: HttpRequest, obj: Membership, form: ModelForm[Membership], change: bool
+    ) -> None:
+        actor = Actor.of(request.user)
+        if change:
+            services.change_role(actor, obj, Role(obj.role))
+        else:
+            obj.pk = services.add_member(actor, obj.tenant, obj.user, Role(obj.role)).pk
+
+    def delete_model(self, request: HttpRequest, obj: Membership) -> None:
+        services.remove_member(Actor.of(request.user), obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Membership]) -> None:
+        for membership in queryset:
+            services.remove_member(Actor.of(request.user), membership)

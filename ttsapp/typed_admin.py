@@ -1,0 +1,36 @@
+"""Bases for the stock admin: generic for the type checker, and read-only where rows are facts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from django.contrib import admin
+from django.db.models import Model
+from django.http import HttpRequest
+
+Row = TypeVar("Row", bound=Model)
+
+if TYPE_CHECKING:
+    TypedAdmin = admin.ModelAdmin
+else:
+
+    class TypedAdmin(admin.ModelAdmin):
+        def __class_getitem__(cls, row: Any) -> type:
+            return cls
+
+
+class KeptAdmin(TypedAdmin[Row]):
+    """Rows that are never deleted."""
+
+    def has_delete_permission(self, request: HttpRequest, obj: Row | None = None) -> bool:
+        return False
+
+
+class ReadOnlyAdmin(KeptAdmin[Row]):
+    """Rows that nobody adds or edits by hand either."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Row | None = None) -> bool:
+        return False

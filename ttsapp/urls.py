@@ -1,0 +1,51 @@
+"""No route ends in a slash, and none redirects to one that does: a redirected POST is lost."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import include, path
+from django.views.generic import RedirectView
+
+from ttsapp import health
+from ttsapp.errors import ApiError
+from ttsapp.http import error_response, is_api
+
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="console:home")),
+    path("livez", health.livez),
+    path("readyz", health.readyz),
+    path("v1", include("ttsapp.dialects.openai.urls")),
+    path("openai/v1", include("ttsapp.dialects.openai.urls")),
+    path("console/", include("ttsapp.console.urls")),
+    path("admin/", admin.site.urls),
+]
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _page(request, 404, "unknown_url", "There is nothing at this address.")
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _page(request, 403, "forbidden", "You may not do this.")
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _page(request, 400, "bad_request", "This request cannot be understood.")
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    return _page(request, 500, "internal_error", "Something went wrong on our side.")
+
+
+handler400 = bad_request
+handler403 = forbidden
+handler404 = not_found
+handler500 = server_error
+
+
+def _page(request: HttpRequest, status: int, code: str, message: str) -> HttpResponse:
+    if is_api(request.path_info):
+        return error_response(ApiError(status, code, message))
+    return render(request, "error.html", {"message": message, "status": status}, status=status)

@@ -1,0 +1,131 @@
+"""The models and voices that can be asked for: read from the engine, under its names and the
+names that OpenAI's clients send."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gpu_engine.proto import engine_pb2
+from ttsapp.errors import ApiError, invalid
+
+RETIRED_MODELS = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
+_DATED = tuple(f"{name}-20" for name in RETIRED_MODELS)
+
+# The stock names by the kind of voice that callers know them for.
+_STOCK_FEMALE = ("alloy", "coral", "marin", "nova", "sage", "shimmer")
+_STOCK_MALE = ("ash", "ballad", "cedar", "echo", "fable", "onyx", "verse")
+STOCK_VOICES = tuple(sorted(_STOCK_FEMALE + _STOCK_MALE))
+
+# Two-letter codes for the engine's language names.
+_LANGUAGE_CODES = {
+    "de": "german",
+    "en": "english",
+    "es": "spanish",
+    "fr": "french",
+    "it": "italian",
+    "ja": "japanese",
+    "ko": "korean",
+    "pt": "portuguese",
+    "ru": "russian",
+    "zh": "chinese",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    name: str
+    native_language: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechModel:
+    """One checkpoint that the engine serves; `fingerprint` changes when its weights do."""
+
+    id: str
+    kind: str
+    presets: tuple[Preset, ...]
+    languages: tuple[str, ...]
+    fingerprint: str
+
+    def preset(self, name: str) -> Preset:
+        """The voice of that name, stock names included. Raises ApiError 400 on `voice`."""
+        wanted = name.casefold()
+        for preset in self.presets:
+            if preset.name.casefold() == wanted:
+                return preset
+        stand_in = stock_voices(self).get(wanted)
+        if stand_in is None:
+            raise invalid(f"Unknown voice {name!r}: {_choices(self)}.", "voice", "unknown_voice")
+        return stand_in
+
+    def language(self, name: str) -> str:
+        """The engine's name for a language. Raises ApiError 400 on `language`."""
+        wanted = name.casefold()
+        wanted = _LANGUAGE_CODES.get(wanted.partition("-")[0], wanted)
+        if wanted != "auto" and wanted not in self.languages:
+            known = ", ".join(("auto", *self.languages))
+            raise invalid(f"Unknown language {name!r}: choose one of {known}.", "language")
+        return wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    models: tuple[SpeechModel, ...]
+
+    def model(self, name: str) -> SpeechModel:
+        """The model of that name, retired ones included. Raises ApiError 404 on `model`."""
+        for model in self.models:
+            if model.id == name:
+                return model
+        if is_retired(name) and (default := self.default()) is not None:
+            return default
+        message = f"The model {name!r} does not exist."
+        raise ApiError(404, "model_not_found", message, field="model")
+
+    def default(self) -> SpeechModel | None:
+        """What a retired name stands for: the first model with voices of its own."""
+        return next((model for model in self.models if model.presets), None)
+
+
+def is_retired(name: str) -> bool:
+    """OpenAI's own model names and their dated snapshots."""
+    return name in RETIRED_MODELS or name.startswith(_DATED)
+
+
+@lru_cache(maxsize=64)
+def stock_voices(model: SpeechModel) -> dict[str, Preset]:
+    """The thirteen stock names, shared out over the model's voices of the same kind."""
+    female = [preset for preset in model.presets if "female" in preset.description.casefold()]
+    male = [preset for preset in model.presets if preset not in female]
+    names: dict[str, Preset] = {}
+    for stock, voices in ((_STOCK_FEMALE, female), (_STOCK_MALE, male)):
+        pool = voices or model.presets
+        if pool:
+            names.update((name, pool[place % len(pool)]) for place, name in enumerate(stock))
+    return names
+
+
+def read(models: list[engine_pb2.Model]) -> Catalogue:
+    return Catalogue(tuple(_model(model) for model in models))
+
+
+def _model(model: engine_pb2.Model) -> SpeechModel:
+    return SpeechModel(
+        id=model.id,
+        kind=model.kind,
+        presets=tuple(
+            Preset(preset.name, preset.native_language, preset.description)
+            for preset in model.presets
+        ),
+        languages=tuple(model.languages),
+        fingerprint=model.fingerprint,
+    )
+
+
+def _choices(model: SpeechModel) -> str:
+    if not model.presets:
+        return f"the model {model.id!r} has no voices of its own"
+    names = ", ".join(preset.name for preset in model.presets)
+    return f"choose one of {names}, or an OpenAI voice name"
