@@ -15,7 +15,7 @@ Words = NDArray[np.float32]
 Targets = NDArray[np.int16]
 
 NOWHERE = (-1, -1)
-MARKS = ".,!?;:\u2026\u2014\"\u201c\u201d"
+MARKS = '.,!?;:\u2026\u2014"\u201c\u201d'
 REACH = 1.5  # characters on either side of the one being spoken that still count as right
 
 

@@ -24,10 +24,12 @@ class RunningNorm(nn.Module):
     mean: Tensor
     var: Tensor
     seen: Tensor
+    steps: Tensor
 
-    def __init__(self, width: int, decay: float = 0.99) -> None:
+    def __init__(self, width: int, memory: int = 100) -> None:
         super().__init__()
-        self.decay = decay
+        self.memory = memory
+        self.register_buffer("steps", torch.zeros(()))
         self.register_buffer("mean", torch.zeros(width))
         self.register_buffer("var", torch.ones(width))
         self.register_buffer("seen", torch.zeros(2, width), persistent=False)
@@ -42,8 +44,11 @@ class RunningNorm(nn.Module):
         return (self.var + 1e-5).rsqrt()
 
     def follow(self) -> None:
-        self.mean.lerp_(self.seen[0], 1 - self.decay)
-        self.var.lerp_(self.seen[1], 1 - self.decay)
+        """A plain mean over the first `memory` steps, an exponential one after."""
+        self.steps.add_(1)
+        share = 1 / self.steps.clamp(max=self.memory)
+        self.mean.lerp_(self.seen[0], share)
+        self.var.lerp_(self.seen[1], share)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from gpu_engine.config import SAMPLE_RATE
 
+FLOOR = 2e-4  # white noise at -72 dBFS; below it silence would outweigh speech
 RESOLUTIONS = ((2048, 80), (1024, 80), (512, 64), (256, 32))  # window, mel bands
 
 
@@ -36,7 +37,7 @@ class LogMel(nn.Module):
     filters: Tensor
     window: Tensor
 
-    def __init__(self, window: int, bands: int, hop: int, floor: float = 1e-5) -> None:
+    def __init__(self, window: int, bands: int, hop: int, floor: float = FLOOR) -> None:
         super().__init__()
         self.size, self.hop, self.floor = window, hop, floor
         self.register_buffer("filters", mel_filters(bands, window), persistent=False)

@@ -38,7 +38,6 @@ def join_world(device: str = "auto") -> World:
     if cuda:
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
-        torch.backends.cudnn.benchmark = True
     if size > 1:
         dist.init_process_group("nccl" if cuda else "gloo")
     here = torch.device("cuda", torch.cuda.current_device()) if cuda else torch.device("cpu")

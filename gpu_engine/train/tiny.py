@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from gpu_engine.config import SAMPLE_RATE, CodecConfig
+from gpu_engine.train.codec import TINY_CODEC
 
 CODES = 512
 CONTROLS = 64  # ids above the codes: languages, control marks, speakers
@@ -21,7 +25,7 @@ PREPROCESSOR = {
 
 
 def generation_config() -> dict[str, Any]:
-    """Sampling defaults; 512 codes of one speaker repeat by nature, so repetition is not punished."""
+    """Sampling defaults. Of 512 codes many repeat by nature, so repetition is not punished."""
     return {
         "do_sample": True,
         "repetition_penalty": 1.0,
@@ -58,7 +62,7 @@ def main_config(text_ids: dict[str, int], assistant: int) -> dict[str, Any]:
 def speaker_config() -> dict[str, Any]:
     return {
         "enc_dim": 256,
-        "sample_rate": 24_000,
+        "sample_rate": SAMPLE_RATE,
         "enc_channels": [128, 128, 128, 128, 384],
         "enc_attention_channels": 64,
         "enc_se_channels": 64,
@@ -129,13 +133,25 @@ def _shared() -> dict[str, Any]:
     }
 
 
+def codec_json(config: CodecConfig) -> dict[str, Any]:
+    """speech_tokenizer/config.json."""
+    return {
+        "architectures": ["Qwen3TTSTokenizerV2Model"],
+        "model_type": "qwen3_tts_tokenizer_12hz",
+        "input_sample_rate": SAMPLE_RATE,
+        **asdict(config),
+    }
+
+
 def write_configs(folder: Path, text_ids: dict[str, int]) -> None:
-    """config.json, generation_config.json and preprocessor_config.json beside vocab.json."""
+    """All the configuration files of a checkpoint, beside vocab.json."""
     vocab = json.loads((folder / "vocab.json").read_text("utf-8"))
     files = {
         "config.json": main_config(text_ids, vocab["assistant"]),
         "generation_config.json": generation_config(),
         "preprocessor_config.json": PREPROCESSOR,
+        "speech_tokenizer/config.json": codec_json(TINY_CODEC),
     }
+    (folder / "speech_tokenizer").mkdir(exist_ok=True)
     for name, content in files.items():
         (folder / name).write_text(json.dumps(content, indent=2) + "\n", "utf-8")
