@@ -48,6 +48,8 @@ def tensor(array: NDArray[np.generic]) -> torch.Tensor:
 
 def _clone(text: str = "", layout: str | None = None) -> PromptRequest:
     """A clone of the voice in encoders.npz: in context where a transcript is given."""
+    if not GOLDEN.is_dir():
+        return PromptRequest("")
     arrays = golden("encoders")
     return PromptRequest(
         ENGLISH,
