@@ -25,6 +25,8 @@ from gpu_engine.server.logs import configure_logs
 from gpu_engine.server.settings import EngineSettings
 
 HEARTBEAT_S = 0.5
+# Streams that come and go are told sooner, but not more often than this.
+FRESHNESS_S = 0.05
 WARM_UP_FRAMES = (1, 2)
 
 
@@ -39,7 +41,8 @@ class Core:
         self._poller = zmq.Poller()
         self._poller.register(self._socket, zmq.POLLIN)
         self._poller.register(sys.stdin.fileno(), zmq.POLLIN)
-        self._pulse = 0.0
+        self._pulse = self._told_at = 0.0
+        self._told_streams = 0
 
     def send(self, message: m.ToFront) -> None:
         self._socket.send(m.encode(message))
@@ -73,8 +76,11 @@ class Core:
 
     def _beat(self, engine: Engine) -> None:
         now = time.monotonic()
+        streams = len(engine.scheduler.streams)
+        if streams != self._told_streams:
+            self._pulse = min(self._pulse, self._told_at + FRESHNESS_S)
         if now >= self._pulse:
-            self._pulse = now + HEARTBEAT_S
+            self._pulse, self._told_at, self._told_streams = now + HEARTBEAT_S, now, streams
             self.send(engine.status(memory_bytes()))
 
     def close(self) -> None:

@@ -13,8 +13,7 @@ from dataclasses import fields
 
 import grpc
 import structlog
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_health.v1._async import HealthServicer
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from gpu_engine.config import read_config
@@ -32,6 +31,7 @@ from gpu_engine.server.supervisor import StartupError, State, Supervisor
 
 log = structlog.get_logger()
 
+HealthServicer = health.aio.HealthServicer
 SERVICE = pb.DESCRIPTOR.services_by_name["Engine"].full_name
 HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
 LARGEST_MESSAGE = 8 << 20
@@ -81,21 +81,21 @@ async def serve(settings: EngineSettings) -> None:
     tokenizer = TextTokenizer(settings.folder, config.text_ids)
     desk = Desk(settings.folder.resolve().name, config, tokenizer, settings)
     fingerprint = checkpoint_fingerprint(settings.folder)
-    health, metrics = HealthServicer(), Metrics()
+    checks, metrics = HealthServicer(), Metrics()
     telling: set[asyncio.Task[None]] = set()
 
     def told(state: State) -> None:
         log.info("engine", state=state.value)
         service.state_changed()
-        task = asyncio.create_task(set_health(health, state))
+        task = asyncio.create_task(set_health(checks, state))
         telling.add(task)
         task.add_done_callback(telling.discard)
 
     supervisor = Supervisor(settings, told)
     service = EngineService(desk, supervisor, fingerprint, metrics)
 
-    await set_health(health, State.STARTING)
-    server = build_server(service, health)
+    await set_health(checks, State.STARTING)
+    server = build_server(service, checks)
     if not server.add_insecure_port(settings.listen):
         raise StartupError(f"cannot listen on {settings.listen}")
     if settings.metrics_port:
@@ -105,23 +105,23 @@ async def serve(settings: EngineSettings) -> None:
     await until_stopped(settings, supervisor, server)
 
 
-def build_server(service: EngineService, health: HealthServicer) -> grpc.aio.Server:
+def build_server(service: EngineService, checks: HealthServicer) -> grpc.aio.Server:
     limits = [
         ("grpc.max_receive_message_length", LARGEST_MESSAGE),
         ("grpc.so_reuseport", 0),
     ]
     server = grpc.aio.server(options=limits)
     engine_pb2_grpc.add_EngineServicer_to_server(service, server)  # type: ignore[no-untyped-call]
-    health_pb2_grpc.add_HealthServicer_to_server(health, server)
+    health_pb2_grpc.add_HealthServicer_to_server(checks, server)
     reflection.enable_server_reflection([SERVICE, HEALTH, reflection.SERVICE_NAME], server)
     return server
 
 
-async def set_health(health: HealthServicer, state: State) -> None:
+async def set_health(checks: HealthServicer, state: State) -> None:
     answer = health_pb2.HealthCheckResponse
     serving = answer.SERVING if state is State.READY else answer.NOT_SERVING
     for service in ("", SERVICE):
-        await health.set(service, serving)
+        await checks.set(service, serving)
 
 
 async def until_stopped(
