@@ -16,6 +16,7 @@ from typing import cast
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
@@ -76,14 +77,15 @@ def _utterance(row: dict[str, object]) -> Utterance:
     return Utterance(str(row["text"]), str(row["speaker"]), times)
 
 
-def read_wav(path: Path) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+def read_wav(path: Path) -> NDArray[np.float32]:
     """A 16-bit mono WAV at 24 kHz as float32. Raises ValueError for any other kind."""
     with wave.open(str(path), "rb") as file:
         kind = file.getframerate(), file.getnchannels(), file.getsampwidth()
         if kind != (SAMPLE_RATE, 1, 2):
             raise ValueError(f"{path} is not 16-bit mono at 24 kHz: {kind}")
         raw = file.readframes(file.getnframes())
-    return np.frombuffer(raw, "<i2").astype(np.float32) / 32768
+    audio: NDArray[np.float32] = np.frombuffer(raw, "<i2").astype(np.float32)
+    return audio / np.float32(32768)
 
 
 def write_wav(path: Path, audio: Tensor) -> None:

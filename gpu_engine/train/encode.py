@@ -61,8 +61,8 @@ class Shard:
         return len(self.speakers)
 
     def to_bytes(self) -> bytes:
-        """codes int16 [F, groups], frames int32 [U], tokens int16, token_counts int32 [U, spellings],
-        targets int16 [sum, 2], references float16 [R, frames, bands]."""
+        """codes int16 [F, groups], frames int32 [U], tokens int16, token_counts int32
+        [U, spellings], targets int16 [sum, 2], references float16 [R, frames, bands]."""
         spellings = len(self.tokens) // max(1, len(self))
         counts = torch.tensor([len(ids) for ids in self.tokens], dtype=torch.int32)
         tensors = {
@@ -87,14 +87,15 @@ def encode_corpus(
     spellings: Spellings,
     size: int = 2000,
 ) -> Iterator[Shard]:
-    """Shards of about `size` utterances; the first few recordings of a speaker become references."""
+    """Shards of about `size` utterances; a speaker's first recordings become references."""
     shard, taken = Shard(), dict[str, int]()
     for batch in corpus:
         speech = trim(batch.audio)
         codes = encode(speech.audio).transpose(1, 2).cpu()
-        for row in _references(batch, speech, taken) if mel is not None else ():
-            clip = speech.audio[row : row + 1, :REFERENCE_SAMPLES]
-            shard.references.append((batch.utterances[row].speaker, mel(clip)[0].cpu()))
+        if mel is not None:
+            for row in _references(batch, speech, taken):
+                clip = speech.audio[row : row + 1, :REFERENCE_SAMPLES]
+                shard.references.append((batch.utterances[row].speaker, mel(clip)[0].cpu()))
         for row, utterance in enumerate(batch.utterances):
             _add(shard, utterance, codes[row, : speech.frames[row]], speech.starts[row], spellings)
         if len(shard) >= size:
@@ -153,7 +154,7 @@ def trim(audio: Tensor) -> Trimmed:
 def speech_bounds(audio: Tensor) -> tuple[Tensor, Tensor]:
     """First and end sample of each row's speech with its silence; equal where there is none."""
     windows = audio.shape[1] // WINDOW
-    loud = audio[:, : windows * WINDOW].unflatten(1, (windows, WINDOW)).square().mean(2).sqrt()
+    loud = audio[:, : windows * WINDOW].reshape(-1, windows, WINDOW).square().mean(2).sqrt()
     active = loud > (loud.amax(1, keepdim=True) * FLOOR).clamp(min=1e-5)
     number = torch.arange(windows, device=audio.device)
     first = torch.where(active, number, windows).amin(1)

@@ -1,4 +1,4 @@
-"""Trains the small byte-level BPE of a tiny checkpoint and writes it in the official file layout."""
+"""Trains the small byte-level BPE of a tiny checkpoint; writes it in the official layout."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def tokenizer_config(ids: dict[str, int]) -> dict[str, object]:
 
 
 def text_encoder(folder: Path, dropout: float | None = None) -> Tokenizer:
-    """The plain text side of the tokenizer in `folder`, for training; dropout skips merges at random."""
+    """The text side of the tokenizer in `folder`, for training; dropout skips merges at random."""
     model = models.BPE.from_file(
         str(folder / "vocab.json"), str(folder / "merges.txt"), dropout=dropout
     )

@@ -1,0 +1,118 @@
+"""Lets a checkpoint speak held-out sentences, for a listener and for figures about their length."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from gpu_engine.config import SAMPLE_RATE, SamplingConfig
+from gpu_engine.models.checkpoint import Checkpoint, load_checkpoint
+from gpu_engine.models.prompt import Layout, PromptRequest
+from gpu_engine.models.synthesis import GREEDY, Speech, Utterance, synthesise
+from gpu_engine.train.corpus import write_wav
+
+CHARACTERS_PER_SECOND = 15.3  # of the teacher; what is twice as slow or fast is wrong
+FRAMES_PER_SECOND = 12.5
+SHORTEST = 1.0  # seconds added to the expectation: single words are slower
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """`voices` take turns over the sentences; all of the checkpoint's presets if empty."""
+
+    voices: tuple[str, ...] = ()
+    layout: Layout = "full"
+    language: str = "english"
+    greedy: bool = False
+    temperature: float | None = None
+    subtalker_temperature: float | None = None
+    top_k: int | None = None
+    repetition_penalty: float | None = None
+    seed: int = 1
+    batch: int = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    text: str
+    voice: str
+    speech: Speech
+
+
+def read_sentences(path: Path, count: int | None = None) -> list[str]:
+    """The first tab-separated column of every line that is no comment; `count` spread over them."""
+    lines = path.read_text("utf-8").splitlines()
+    texts = [line.split("\t")[0] for line in lines if line.strip() and not line.startswith("#")]
+    return texts[:: max(1, len(texts) // (count or len(texts)))][:count]
+
+
+def speak(checkpoint: Checkpoint, texts: list[str], how: Listening) -> Iterator[Clip]:
+    """Every sentence once, in batches."""
+    voices = how.voices or tuple(checkpoint.config.talker.spk_id)
+    sampling = _sampling(checkpoint.config.sampling, how)
+    rows = []
+    for number, text in enumerate(texts):
+        prompt = PromptRequest(text, how.language, voices[number % len(voices)], layout=how.layout)
+        most = int((2.5 * len(text) / CHARACTERS_PER_SECOND + 2) * FRAMES_PER_SECOND)
+        rows.append(Utterance(prompt, sampling, how.seed + number, most))
+    for start in range(0, len(rows), how.batch):
+        part = rows[start : start + how.batch]
+        for row, speech in zip(part, synthesise(checkpoint, part), strict=True):
+            yield Clip(row.prompt.text, row.prompt.speaker, speech)
+
+
+def _sampling(default: SamplingConfig, how: Listening) -> SamplingConfig:
+    if how.greedy:
+        return GREEDY
+    names = ("temperature", "subtalker_temperature", "top_k", "repetition_penalty")
+    stated = {name: getattr(how, name) for name in names if getattr(how, name) is not None}
+    return replace(default, **stated)
+
+
+def evaluate(
+    folder: Path, sentences: Path, out: Path, how: Listening, device: str, count: int | None
+) -> dict[str, float]:
+    """Writes 000.wav and on, transcript.tsv and report.json into `out`; returns the report."""
+    out.mkdir(parents=True, exist_ok=True)
+    checkpoint = load_checkpoint(folder, device)
+    started = time.monotonic()
+    clips: list[Clip] = []
+    for clip in speak(checkpoint, read_sentences(sentences, count), how):
+        write_wav(out / f"{len(clips):03}.wav", clip.speech.audio)
+        clips.append(clip)
+        print(f"{len(clips):4}  {seconds(clip):5.1f} s  {clip.voice}: {clip.text}", flush=True)
+    lines = [f"{n:03}.wav\t{clip.text}\t{clip.voice}\n" for n, clip in enumerate(clips)]
+    (out / "transcript.tsv").write_text("".join(lines), "utf-8")
+    figures = report(clips, time.monotonic() - started)
+    (out / "report.json").write_text(json.dumps(figures, indent=2) + "\n", "utf-8")
+    return figures
+
+
+def seconds(clip: Clip) -> float:
+    return clip.speech.audio.numel() / SAMPLE_RATE
+
+
+def wrong_length(clip: Clip) -> bool:
+    """Ended by the cap, or less than half or more than twice as long as its text takes."""
+    expected = len(clip.text) / CHARACTERS_PER_SECOND
+    spoken = seconds(clip)
+    return not clip.speech.stopped or not expected / 2 < spoken < 2 * expected + SHORTEST
+
+
+def report(clips: list[Clip], wall: float) -> dict[str, float]:
+    spoken = sum(seconds(clip) for clip in clips)
+    loud = torch.tensor([clip.speech.audio.square().mean().sqrt() for clip in clips])
+    return {
+        "clips": len(clips),
+        "seconds": round(spoken, 2),
+        "characters_per_second": round(sum(len(c.text) for c in clips) / max(spoken, 1e-9), 2),
+        "wrong_length": round(sum(map(wrong_length, clips)) / max(1, len(clips)), 4),
+        "not_stopped": round(sum(not c.speech.stopped for c in clips) / max(1, len(clips)), 4),
+        "silent": round(float((loud < 1e-3).float().mean()), 4),
+        "real_time_factor": round(wall / max(spoken, 1e-9), 3),
+    }

@@ -1,0 +1,85 @@
+"""Trained parts to a checkpoint directory in the official layout."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from gpu_engine.config import read_codec_config
+from gpu_engine.models.codec import CodecDecoder, CodecEncoder
+from gpu_engine.train.codec import TINY_CODEC
+from gpu_engine.train.codec import export as finish_codec
+from gpu_engine.train.runtime import load_shards
+from gpu_engine.train.talker_state import WEIGHTS
+
+Kind = Literal["custom_voice", "base"]
+TEXT_FILES = (
+    "vocab.json",
+    "merges.txt",
+    "tokenizer_config.json",
+    "generation_config.json",
+    "preprocessor_config.json",
+    "speech_tokenizer/config.json",
+)
+EXACT = ("embedding_sum", "cluster_usage", "embed_sum")  # codebooks stay in float32
+
+
+def load_codec(folder: Path) -> tuple[CodecEncoder, CodecDecoder]:
+    """From a codec training's folder, or from a checkpoint's speech_tokenizer folder."""
+    if (folder / "codec-00.safetensors").exists():
+        return finish_codec(load_shards(folder, "codec"), TINY_CODEC)
+    config = read_codec_config(folder)
+    tensors = load_file(folder / "model.safetensors")
+    encoder = CodecEncoder(config.encoder_config, config.encoder_valid_num_quantizers)
+    decoder = CodecDecoder(config.decoder_config)
+    for module, prefix in ((encoder, "encoder."), (decoder, "decoder.")):
+        mine = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+        module.load_state_dict(mine)
+    return encoder.eval(), decoder.eval()
+
+
+def export_checkpoint(
+    recipe: Path, talker: Path, codec: Path, out: Path, kind: Kind = "custom_voice"
+) -> None:
+    """`recipe`: the folder with tokenizer and configuration; `talker`: a Talker training's folder.
+
+    CustomVoice has the presets; Base has the speaker encoder instead, for voices from recordings.
+    Only Base carries the codec's encoder.
+    """
+    (out / "speech_tokenizer").mkdir(parents=True, exist_ok=True)
+    for name in TEXT_FILES:
+        if (recipe / name).resolve() != (out / name).resolve():
+            shutil.copyfile(recipe / name, out / name)
+    config = json.loads((recipe / "config.json").read_text("utf-8"))
+    (out / "config.json").write_text(json.dumps(_as_kind(config, kind), indent=2) + "\n", "utf-8")
+    weights = load_shards(talker, WEIGHTS)
+    if kind == "custom_voice":
+        weights = {k: v for k, v in weights.items() if not k.startswith("speaker_encoder.")}
+    save_file(_small(weights), out / "model.safetensors")
+    encoder, decoder = load_codec(codec)
+    tensors = {f"decoder.{name}": tensor for name, tensor in decoder.state_dict().items()}
+    if kind == "base":
+        tensors |= {f"encoder.{name}": tensor for name, tensor in encoder.state_dict().items()}
+    save_file(_small(tensors), out / "speech_tokenizer" / "model.safetensors")
+
+
+def _as_kind(config: dict[str, Any], kind: Kind) -> dict[str, Any]:
+    config = {**config, "tts_model_type": kind}
+    if kind == "base":
+        config["talker_config"] = {**config["talker_config"], "spk_id": {}, "spk_is_dialect": {}}
+    else:
+        config.pop("speaker_encoder_config", None)
+    return config
+
+
+def _small(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {
+        name: tensor.contiguous().to(torch.float32 if name.endswith(EXACT) else torch.float16)
+        for name, tensor in tensors.items()
+    }

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from gpu_engine.config import (
+    PredictorConfig,
+    SamplingConfig,
+    SpeakerEncoderConfig,
+    TalkerConfig,
+    TextIds,
+    TtsConfig,
+)
+from gpu_engine.models.talker import Talker
+from gpu_engine.models.tokenizer import TextTokenizer
+from gpu_engine.train import tiny
+from gpu_engine.train.codec import TINY_CODEC
+from gpu_engine.train.encode import Shard, Spellings
+from gpu_engine.train.packing import Mix
+from gpu_engine.train.runtime import World
+from gpu_engine.train.store import Capacity, CodeStore
+from gpu_engine.train.tokenizer import train_bpe, write_tokenizer
+
+TEXTS = (
+    "The ferry left the pier.",
+    "Could you move it?",
+    "Marble keeps cool.",
+    "Every spring the swallows return.",
+    "No.",
+    "Thirty swimmers lined up at the lake.",
+)
+CPU = World(0, 1, torch.device("cpu"))
+ROOM = Capacity(frames=20_000, tokens=20_000, utterances=600, speakers=12, reference_frames=24)
+MICRO_SPEAKER = SpeakerEncoderConfig(
+    enc_dim=32,
+    mel_dim=8,
+    enc_channels=(16, 16, 16, 16, 48),
+    enc_attention_channels=8,
+    enc_se_channels=8,
+)
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def vocabulary(tmp_path_factory) -> Path:
+    """A folder with a small tokenizer and the configuration files beside it."""
+    folder = tmp_path_factory.mktemp("tiny")
+    ids = write_tokenizer(train_bpe(TEXTS * 20, 400), folder)
+    tiny.write_configs(folder, ids)
+    return folder
+
+
+@dataclass(frozen=True)
+class Micro:
+    """Satisfies the prompt builder's Promptable."""
+
+    config: TtsConfig
+    tokenizer: TextTokenizer
+    talker: Talker
+    folder: Path
+
+
+@pytest.fixture
+def micro(vocabulary) -> Micro:
+    config = micro_config(vocabulary)
+    torch.manual_seed(3)
+    talker = Talker(config.talker)
+    return Micro(config, TextTokenizer(vocabulary, config.text_ids), talker, vocabulary)
+
+
+def micro_config(folder: Path) -> TtsConfig:
+    raw = json.loads((folder / "config.json").read_text())
+    small = {
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "num_hidden_layers": 3,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": 8,
+    }
+    predictor = {**raw["talker_config"]["code_predictor_config"], **small, "hidden_size": 24}
+    predictor["num_hidden_layers"] = 1
+    talker = {**raw["talker_config"], **small, "text_hidden_size": 16}
+    talker["code_predictor_config"] = PredictorConfig(**_known(PredictorConfig, predictor))
+    return TtsConfig(
+        kind="custom_voice",
+        size="tiny",
+        text_ids=TextIds(**{f.name: raw[f"{f.name}_token_id"] for f in dataclasses.fields(TextIds)}),
+        talker=TalkerConfig(**_known(TalkerConfig, talker)),
+        codec=TINY_CODEC,
+        speaker_encoder=None,
+        sampling=SamplingConfig(),
+    )
+
+
+def _known(kind: type, raw: dict) -> dict:
+    names = {f.name for f in dataclasses.fields(kind)}
+    return {name: value for name, value in raw.items() if name in names}
+
+
+def make_shard(folder: Path, texts=TEXTS, *, speakers=("clara",), seed=5, references=False) -> Shard:
+    """Random codes for each text; the frames of utterance i number 4 + 2 i."""
+    generator = torch.Generator().manual_seed(seed)
+    spellings = Spellings.of(folder)
+    shard = Shard()
+    for number, text in enumerate(texts):
+        frames = 4 + 2 * (number % 8)
+        shard.speakers.append(speakers[number % len(speakers)])
+        shard.codes.append(torch.randint(0, 512, (frames, 16), generator=generator))
+        for tokenizer in spellings.tokenizers:
+            ids = tokenizer.encode(text).ids
+            shard.tokens.append(ids)
+            at = np.minimum(np.arange(frames) * len(ids) // frames, len(ids) - 1)
+            shard.targets.append(np.stack([at, at], 1).astype(np.int16))
+    if references:
+        shard.references += [(name, torch.randn(24, 8, generator=generator)) for name in speakers]
+    return shard
+
+
+def make_store(folder: Path, tmp_path: Path, **options) -> CodeStore:
+    path = tmp_path / f"codes-{len(list(tmp_path.glob('codes-*')))}.safetensors"
+    path.write_bytes(make_shard(folder, **options).to_bytes())
+    store = CodeStore(tiny.PRESETS, torch.device("cpu"), ROOM, bands=8)
+    store.add(path)
+    return store
+
+
+def one_mix(*, full: bool, auto: bool = False, vector: bool = False) -> Mix:
+    return Mix(full=float(full), auto=float(auto), vector=float(vector), plain=1.0)
