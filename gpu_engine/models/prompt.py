@@ -149,13 +149,26 @@ def check_request(config: TtsConfig, request: PromptRequest) -> None:
         raise InvalidRequest("a base model needs a speaker embedding", "voice")
     if config.kind != "base" and (request.embedding is not None or request.reference is not None):
         raise InvalidRequest(f"a {config.kind} model cannot clone a voice", "voice")
+    if request.embedding is not None:
+        _check_embedding(config, request.embedding)
     if request.reference is not None:
         _check_reference(config, request.reference)
 
 
+def _check_embedding(config: TtsConfig, embedding: Tensor) -> None:
+    if tuple(embedding.shape) != (config.talker.hidden_size,):
+        width = config.talker.hidden_size
+        raise InvalidRequest(f"this model's speaker embeddings have {width} values", "voice")
+    if not bool(embedding.isfinite().all()):
+        raise InvalidRequest("the speaker embedding is not finite", "voice")
+
+
 def _check_reference(config: TtsConfig, reference: Reference) -> None:
-    if reference.codes.ndim != 2 or reference.codes.shape[1] != config.talker.num_code_groups:
+    codes, entries = reference.codes, config.talker.code_predictor_config.vocab_size
+    if codes.ndim != 2 or not len(codes) or codes.shape[1] != config.talker.num_code_groups:
         raise InvalidRequest("reference codes are not [frames, code groups]", "voice")
+    if int(codes.min()) < 0 or int(codes.max()) >= entries:
+        raise InvalidRequest(f"reference codes are not all below {entries}", "voice")
     if not reference.text.strip():
         raise InvalidRequest("the reference has no transcript", "voice")
 
