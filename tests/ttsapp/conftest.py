@@ -46,6 +46,12 @@ def make_party(name: str) -> Party:
     return Party(tenant, user, key, secret)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def quick_passwords() -> None:
+    """A million rounds protect real passwords, not these."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
 @pytest.fixture
 def alice(transactional_db: None) -> Party:
     return make_party("alice")

@@ -152,6 +152,7 @@ class _Told:
                 self.cancelled.set()
             else:
                 self.text_ended.set()
+        self.text_ended.set()
 
 
 def custom_voice_model(fingerprint: str = FINGERPRINT) -> pb.Model:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import uvicorn
 
@@ -26,6 +27,10 @@ class WebThread:
         self.address = "127.0.0.1:{}".format(self._socket.getsockname()[1])
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
+        limit = time.monotonic() + STARTUP_SECONDS
+        while not self._server.started:
+            assert time.monotonic() < limit, "the web server did not start"
+            time.sleep(0.01)
 
     def _run(self) -> None:
         self._server.run(sockets=[self._socket])

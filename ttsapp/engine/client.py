@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -34,8 +35,13 @@ class EngineStream:
     def __init__(self, call: Call) -> None:
         self._call = call
 
-    async def start(self, start: engine_pb2.Start) -> None:
+    async def start(self, start: engine_pb2.Start, *, is_last: bool) -> None:
+        """`is_last`: its text is all there is. Said by half-closing, which leaves no `cancel`; a
+        second write would race with a quick refusal, and gRPC forgets answers on a failed write."""
         await self._write(engine_pb2.SynthesizeRequest(start=start))
+        if is_last:
+            with suppress(grpc.aio.InternalError):
+                await self._call.done_writing()
 
     async def append(self, text: str) -> None:
         await self._write(engine_pb2.SynthesizeRequest(append=engine_pb2.Append(text=text)))
@@ -65,10 +71,8 @@ class EngineStream:
         return event
 
     async def _write(self, message: engine_pb2.SynthesizeRequest) -> None:
-        try:
+        with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
             await self._call.write(message)
-        except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
-            return
 
 
 class EngineClient:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import grpc
+import structlog
 
 from gpu_engine.proto import engine_pb2
 from ttsapp.errors import ApiError
 
+log = structlog.get_logger()
+
 # The engine's names for what tenants know under another.
 _FIELDS = {"text": "input"}
 RETRY_AFTER_MS = 1000
+# INTERNAL is also what a write to a stream that the engine has just ended turns into.
+_GONE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.INTERNAL)
 
 
 def unavailable() -> ApiError:
@@ -42,6 +47,7 @@ def from_rpc(error: grpc.aio.AioRpcError) -> ApiError:
     """The link itself failed: the engine is away, or went away, or ran out of time."""
     if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
         return stalled()
-    if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED):
+    if error.code() in _GONE:
         return unavailable()
+    log.error("engine call failed", grpc=error.code().name, details=error.details())
     return ApiError(500, "engine_error", "The speech engine failed.")

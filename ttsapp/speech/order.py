@@ -17,7 +17,7 @@ from ttsapp.voices.catalogue import Preset, SpeechModel
 
 # Random seeds stay small enough to be exact in every client's number type.
 _SEED_BITS = 32
-SEED = Annotated[int, msgspec.Meta(ge=0, lt=2**63)]
+SEED = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 INSTRUCTIONS_LIMIT = 4096
 

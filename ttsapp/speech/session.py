@@ -28,7 +28,7 @@ RETRY_SECONDS = (0.1, 0.5, 2.0, 10.0, 30.0, 60.0, 120.0)
 
 
 class Session:
-    """Read `audio`; meanwhile `append` text, `finish` the text, or `cancel`.
+    """Read `audio`; meanwhile, unless the first text was the last, `append`, `finish`, `cancel`.
 
     Whatever ends `audio` (the engine, an error, the reader going away), the engine's stream is
     freed at once and the usage is settled exactly once."""
@@ -87,11 +87,10 @@ class Session:
     async def _open(self) -> None:
         """The reservation is written while the engine works, never before."""
         self.tally.add_text(self._first_text)
-        await self._stream.start(self.order.start(self._first_text))
+        start = self.order.start(self._first_text)
+        await self._stream.start(start, is_last=self._is_last)
         request = services.metered(self.order)
         self._reservation = background.spawn(database.run(billing.reserve, request))
-        if self._is_last:
-            await self._stream.end()
         self._opened.set()
 
     async def _chunks(self) -> AsyncIterator[bytes]:

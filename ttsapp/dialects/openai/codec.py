@@ -28,6 +28,7 @@ _FIELDS: dict[str, Any] = {
     "input": str,
     "voice": str | VoiceId,
     "instructions": str,
+    "instruct": str,
     "response_format": str,
     "stream_format": str,
     "speed": float,
@@ -60,7 +61,7 @@ def parse_speech(content_type: str, body: bytes) -> SpeechBody:
     strict.check_choice(fields, "stream_format", ("audio", "sse"))
     if fields.get("speed", 1.0) != 1.0:
         raise invalid("Changing the speed is not offered: leave it out or send 1.0.", "speed")
-    check_instructions(fields.get("instructions", ""))
+    instructions = _instructions(fields)
     check_text(fields["input"], settings.MAX_INPUT_CHARACTERS, "input")
     is_sse, is_whole = fields.get("stream_format") == "sse", fields.get("stream") is False
     if is_sse and is_whole:
@@ -70,7 +71,7 @@ def parse_speech(content_type: str, body: bytes) -> SpeechBody:
         model=fields["model"],
         input=fields["input"],
         voice=voice.id if isinstance(voice, VoiceId) else voice,
-        instructions=fields.get("instructions", ""),
+        instructions=instructions,
         response_format=fields.get("response_format", "mp3"),
         language=fields.get("language", "auto"),
         seed=fields["seed"] if "seed" in fields else fresh_seed(),
@@ -114,6 +115,15 @@ def retry_headers(error: ApiError) -> dict[str, str]:
         return {}
     seconds = max(1, math.ceil(error.retry_after_ms / 1000))
     return {"Retry-After": str(seconds), "retry-after-ms": str(error.retry_after_ms)}
+
+
+def _instructions(fields: dict[str, Any]) -> str:
+    """OpenAI's name for the style prompt, or the one that other servers use."""
+    if "instructions" in fields and "instruct" in fields:
+        raise invalid("Send instructions or instruct, not both.", "instruct")
+    text: str = fields.get("instructions", fields.get("instruct", ""))
+    check_instructions(text)
+    return text
 
 
 def _error_type(status: int) -> str:
