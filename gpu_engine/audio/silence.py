@@ -41,4 +41,4 @@ class LeadingSilence:
     def _start(self, audio: Samples, onset: int | None) -> int:
         if onset is None:
             onset = len(audio) // WINDOW
-        return max(0, onset - KEPT_WINDOWS) * WINDOW
+        return min(max(0, onset - KEPT_WINDOWS) * WINDOW, LONGEST - self.trimmed)

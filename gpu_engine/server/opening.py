@@ -34,6 +34,11 @@ PROFILES = {
     pb.CHUNK_PROFILE_BALANCED: "balanced",
     pb.CHUNK_PROFILE_THROUGHPUT: "throughput",
 }
+VOICES_OF_KIND = {
+    "custom_voice": ("preset",),
+    "base": ("embedding", "reference"),
+    "voice_design": ("described",),
+}
 CHARACTERS_PER_TOKEN = 16
 LONGEST_NAME = 256
 MOST_REFERENCE_FRAMES = 750  # a minute
@@ -138,8 +143,8 @@ class Desk:
         kind = start.voice.WhichOneof("kind")
         if kind is None:
             raise InvalidRequest("no voice is given", "voice")
-        if (kind == "described") != (self.config.kind == "voice_design"):
-            raise InvalidRequest(f"a {self.config.kind} model takes no such voice", "voice")
+        if kind not in VOICES_OF_KIND[self.config.kind]:
+            raise InvalidRequest(f"a {self.config.kind} model takes no {kind} voice", "voice")
         if start.instructions and not takes_instructions(self.config):
             raise InvalidRequest("this model takes no instructions", "instructions")
         if kind in ("embedding", "reference"):

@@ -31,7 +31,6 @@ from gpu_engine.server.supervisor import StartupError, State, Supervisor
 
 log = structlog.get_logger()
 
-HealthServicer = health.aio.HealthServicer
 SERVICE = pb.DESCRIPTOR.services_by_name["Engine"].full_name
 HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
 LARGEST_MESSAGE = 8 << 20
@@ -81,7 +80,7 @@ async def serve(settings: EngineSettings) -> None:
     tokenizer = TextTokenizer(settings.folder, config.text_ids)
     desk = Desk(settings.folder.resolve().name, config, tokenizer, settings)
     fingerprint = checkpoint_fingerprint(settings.folder)
-    checks, metrics = HealthServicer(), Metrics()
+    checks, metrics = health.aio.HealthServicer(), Metrics()
     telling: set[asyncio.Task[None]] = set()
 
     def told(state: State) -> None:
@@ -96,8 +95,10 @@ async def serve(settings: EngineSettings) -> None:
 
     await set_health(checks, State.STARTING)
     server = build_server(service, checks)
-    if not server.add_insecure_port(settings.listen):
-        raise StartupError(f"cannot listen on {settings.listen}")
+    try:
+        server.add_insecure_port(settings.listen)
+    except RuntimeError:
+        raise StartupError(f"cannot listen on {settings.listen}") from None
     if settings.metrics_port:
         metrics.serve(settings.metrics_port, service.status)
     await server.start()
@@ -105,7 +106,7 @@ async def serve(settings: EngineSettings) -> None:
     await until_stopped(settings, supervisor, server)
 
 
-def build_server(service: EngineService, checks: HealthServicer) -> grpc.aio.Server:
+def build_server(service: EngineService, checks: health.aio.HealthServicer) -> grpc.aio.Server:
     limits = [
         ("grpc.max_receive_message_length", LARGEST_MESSAGE),
         ("grpc.so_reuseport", 0),
@@ -117,7 +118,7 @@ def build_server(service: EngineService, checks: HealthServicer) -> grpc.aio.Ser
     return server
 
 
-async def set_health(checks: HealthServicer, state: State) -> None:
+async def set_health(checks: health.aio.HealthServicer, state: State) -> None:
     answer = health_pb2.HealthCheckResponse
     serving = answer.SERVING if state is State.READY else answer.NOT_SERVING
     for service in ("", SERVICE):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -48,7 +49,7 @@ class Heard:
     pcm: bytes = b""
     chunks: list[int] = field(default_factory=list)
     end: m.StreamFinished | m.StreamFailed | None = None
-    codes: Tensor | None = None
+    codes: Tensor = field(default_factory=lambda: torch.empty(0))
 
     @property
     def samples(self) -> NDArray[np.int16]:
