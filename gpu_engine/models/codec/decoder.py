@@ -75,7 +75,7 @@ class ConvNeXt(nn.Module):
         self.gamma = nn.Parameter(torch.full((width,), 1e-6))
 
     def forward(self, x: Tensor, tape: Tape) -> Tensor:
-        h = self.norm(self.dwconv(x, tape).transpose(1, 2))
+        h: Tensor = self.norm(self.dwconv(x, tape).transpose(1, 2))
         h = self.pwconv2(F.gelu(self.pwconv1(h)))
         return x + (self.gamma * h).transpose(1, 2)
 
@@ -90,7 +90,8 @@ class ResidualUnit(nn.Module):
 
     def forward(self, x: Tensor, tape: Tape) -> Tensor:
         h = self.conv1(self.act1(x), tape)
-        return x + self.conv2(self.act2(h), tape)
+        y: Tensor = x + self.conv2(self.act2(h), tape)
+        return y
 
 
 class UpsampleBlock(nn.Module):
@@ -148,7 +149,7 @@ class CodecDecoder(nn.Module):
         """A whole utterance of any length, in blocks that carry their state: equal to streaming."""
         state = self.initial_state(codes.shape[0], codes.device)
         pieces = []
-        for block in codes.split(WHOLE_BLOCK, dim=-1):
+        for block in torch.split(codes, WHOLE_BLOCK, dim=-1):
             audio, state = self.step(block, state)
             pieces.append(audio)
         return torch.cat(pieces, dim=-1)
@@ -165,7 +166,8 @@ class CodecDecoder(nn.Module):
     def _render(self, latents: Tensor, tape: Tape, position: Tensor | None) -> Tensor:
         x = self.pre_conv(latents, tape)
         x = self.pre_transformer(x.transpose(1, 2), tape, position).transpose(1, 2)
-        for up, mix in self.upsample:  # type: ignore[misc]
+        for stage in self.upsample:
+            up, mix = stage.children()
             x = mix(up(x, tape), tape)
         first, *blocks, act, last = self.decoder
         x = first(x, tape)

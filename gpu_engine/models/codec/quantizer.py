@@ -49,7 +49,7 @@ class ResidualQuantizer(nn.Module):
         self.output_proj = nn.Conv1d(dim, config.codebook_dim, 1, bias=False)
 
     def codebooks(self) -> list[Codebook]:
-        return [layer._codebook for layer in self.vq.layers]  # type: ignore[union-attr,misc]
+        return [layer._codebook for layer in self.vq.layers]  # type: ignore[misc]
 
     def tables(self) -> Tensor:
         """Every entry already projected: [layers * size, codebook_dim] float32."""
