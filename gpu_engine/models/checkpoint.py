@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ Module = TypeVar("Module", bound=nn.Module)
 WEIGHTS = Path("model.safetensors")
 CODEC = Path("speech_tokenizer")
 CONFIGS = (Path("config.json"), Path("generation_config.json"), CODEC / "config.json")
+# Hashed whole: a voice may be baked in by changing one row of it.
+SPEAKER_TABLE = "talker.model.codec_embedding.weight"
 _SAMPLES, _SAMPLE_BYTES = 64, 4096
 
 
@@ -138,7 +141,7 @@ def _opened(file: Path, device: torch.device | str) -> Iterator[_Weights]:
 
 
 def checkpoint_fingerprint(folder: Path) -> str:
-    """Sixteen hex digits over configs, headers and a spread of samples of the weight bytes."""
+    """Sixteen hex digits over configs, headers, the speakers' table and samples of all weights."""
     digest = hashlib.sha256()
     for name in CONFIGS:
         digest.update(_bytes(folder / name))
@@ -158,10 +161,25 @@ def _digest_weights(digest: hashlib._Hash, file: Path) -> None:
     if not file.is_file():
         raise CheckpointError(file, "missing")
     size = file.stat().st_size
-    digest.update(str(size).encode())
     with file.open("rb") as raw:
-        header = int.from_bytes(raw.read(8), "little")
-        digest.update(raw.read(min(header, size)))
-        for sample in range(_SAMPLES):
-            raw.seek(8 + header + (size - 8 - header) * sample // _SAMPLES)
-            digest.update(raw.read(_SAMPLE_BYTES))
+        length = int.from_bytes(raw.read(8), "little")
+        header, start = raw.read(min(length, size)), 8 + length
+        spans = [
+            (start + (size - start) * sample // _SAMPLES, _SAMPLE_BYTES)
+            for sample in range(_SAMPLES)
+        ]
+        digest.update(header)
+        for offset, count in [*spans, *_speaker_table(file, header, start)]:
+            raw.seek(offset)
+            digest.update(raw.read(count))
+
+
+def _speaker_table(file: Path, header: bytes, start: int) -> list[tuple[int, int]]:
+    try:
+        entry = json.loads(header).get(SPEAKER_TABLE)
+    except ValueError:
+        raise CheckpointError(file, "not a whole safetensors file (no header)") from None
+    if entry is None:
+        return []
+    first, last = entry["data_offsets"]
+    return [(start + first, last - first)]

@@ -79,6 +79,19 @@ def test_the_fingerprint_changes_with_a_weight(copy: Callable[[str], Path]) -> N
     assert checkpoint_fingerprint(folder) != before
 
 
+def test_the_fingerprint_changes_with_a_speaker_row(copy: Callable[[str], Path]) -> None:
+    folder = copy(CUSTOM)
+    before = checkpoint_fingerprint(folder)
+    edit(folder / WEIGHTS, lambda t: t["talker.model.codec_embedding.weight"][3000].mul_(0.5))
+    assert checkpoint_fingerprint(folder) != before
+
+
+def test_an_empty_weight_file_is_named(copy: Callable[[str], Path]) -> None:
+    folder = copy(CUSTOM)
+    (folder / WEIGHTS).write_bytes(b"")
+    assert refused(folder).startswith(f"{WEIGHTS}: not a whole safetensors file")
+
+
 def test_the_fingerprint_changes_with_the_configuration(copy: Callable[[str], Path]) -> None:
     folder = copy(CUSTOM)
     before = checkpoint_fingerprint(folder)
