@@ -94,7 +94,10 @@ def web_thread(engine_thread: EngineThread, django_db_setup: None) -> Iterator[W
 
 @pytest.fixture
 def base(web_thread: WebThread, engine: ScriptedEngine, transactional_db: None) -> str:
-    return f"http://{web_thread.address}"
+    base = f"http://{web_thread.address}"
+    # A test before this one may have stopped the engine: the link needs a moment to be back.
+    eventually(lambda: httpx.get(f"{base}/readyz").status_code == 200)
+    return base
 
 
 @pytest.fixture

@@ -93,17 +93,17 @@ async def speak(request: HttpRequest, membership: Membership) -> HttpResponseBas
         raise ApiError(405, "method_not_allowed", "Use POST here.")
     wanted = strict.fields(request.body, {"text": str, "voice": str}, ("text", "voice"))
     check_text(wanted["text"], TEST_SENTENCE_LIMIT, "text")
-    order = await _test_order(membership, request.user.get_username(), wanted["voice"])
+    order = await _test_order(membership, wanted["voice"])
     return await answers.streamed(Session(order, wanted["text"], is_last=True))
 
 
-async def _test_order(membership: Membership, username: str, voice: str) -> Order:
+async def _test_order(membership: Membership, voice: str) -> Order:
     model = (await catalogue()).default()
     if model is None:
         raise ApiError(404, "model_not_found", "No model with voices is served.", field="model")
     return Order(
         id=request_id(),
-        caller=Caller(membership.tenant_id, None, f"user:{username}"),
+        caller=Caller(membership.tenant_id, None, f"user:{membership.user_id}"),
         transport="console",
         model=model,
         voice=model.preset(voice),

@@ -1,0 +1,169 @@
+"""No tenant can see, revoke, speak for or infer another's anything: every route, every caller."""
+
+from __future__ import annotations
+
+import re
+from contextlib import AbstractContextManager
+
+import httpx
+import pytest
+from django.contrib.auth.models import User
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from billing.models import UsageEvent
+from tests.ttsapp.browser import browser
+from tests.ttsapp.conftest import PASSWORD, Party, eventually, speech
+from ttsapp.audit.services import SYSTEM
+from ttsapp.keys.models import ApiKey
+from ttsapp.tenants.models import Role
+from ttsapp.tenants.services import add_member
+
+# Route, method, and the status for: nobody, a stranger, and Alice's viewer, developer, admin, owner.
+MATRIX = [
+    ("/console/alice", "GET", 302, 404, 200, 200, 200, 200),
+    ("/console/alice/keys", "POST", 302, 404, 403, 200, 200, 200),
+    ("/console/alice/keys/{public_id}/revoke", "POST", 302, 404, 403, 302, 302, 302),
+    ("/console/alice/speak", "POST", 401, 404, 403, 200, 200, 200),
+    ("/console/", "GET", 302, 302, 302, 302, 302, 302),
+    ("/console/login", "GET", 200, 200, 200, 200, 200, 200),
+    ("/console/logout", "POST", 302, 302, 302, 302, 302, 302),
+    ("/admin/", "GET", 302, 302, 302, 302, 302, 302),
+    ("/", "GET", 302, 302, 302, 302, 302, 302),
+    ("/livez", "GET", 200, 200, 200, 200, 200, 200),
+    ("/readyz", "GET", 200, 200, 200, 200, 200, 200),
+]
+CALLERS = ("nobody", "stranger", *Role.values[::-1])
+BY_KEY = (
+    "v1",
+    "v1/",
+    "v1/audio/speech",
+    "v1/audio/speech/requests/<uuid:wanted>",
+    "v1/audio/voices",
+    "v1/models",
+    "v1/models/<path:name>",
+    "v1/<path:rest>",
+)
+
+
+def caller(base: str, name: str, alice: Party) -> AbstractContextManager[httpx.Client]:
+    if name in Role.values:
+        user = User.objects.create_user(f"alices-{name}", password=PASSWORD)
+        add_member(SYSTEM, alice.tenant, user, Role(name))
+        return browser(base, user.username)
+    return browser(base, "mallory" if name == "stranger" else None)
+
+
+@pytest.mark.parametrize("row", MATRIX, ids=lambda row: f"{row[1]} {row[0]}")
+@pytest.mark.parametrize("place", range(len(CALLERS)), ids=CALLERS)
+def test_the_permission_matrix(
+    base: str, alice: Party, mallory: Party, row: tuple, place: int
+) -> None:
+    path, method, *expected = row
+    with caller(base, CALLERS[place], alice) as client:
+        url = path.format(public_id=alice.key.public_id)
+        if path.endswith("speak"):
+            response = client.post(url, json={"text": "Hello", "voice": "Anna"})
+        elif path.endswith("/keys"):
+            response = client.post(url, data={"name": "one more", "environment": "live"})
+        else:
+            response = client.request(method, url)
+
+    assert response.status_code == expected[place]
+    if expected[place] in (401, 403, 404):
+        assert "Alice" not in response.text
+        assert ApiKey.objects.filter(tenant=alice.tenant, revoked_at=None).count() == 1
+        assert not UsageEvent.objects.exists()
+
+
+def test_the_matrix_knows_every_route() -> None:
+    known = {re.sub(r"\{.*?\}", "x", row[0]).strip("/") for row in MATRIX}
+    known |= {*BY_KEY, *(f"openai/{path}" for path in BY_KEY)}
+    for route in routes(get_resolver().url_patterns):
+        concrete = re.sub(r"<slug:slug>", "alice", re.sub(r"<str:public_id>", "x", route))
+        assert concrete in known or concrete.strip("/") in known, route
+
+
+def routes(patterns: list, prefix: str = "") -> list[str]:
+    found = []
+    for pattern in patterns:
+        path = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            # The stock admin guards its own pages; test_admin opens each of them.
+            found += ["admin/"] if path == "admin/" else routes(pattern.url_patterns, path)
+        elif isinstance(pattern, URLPattern):
+            found.append(path)
+    return found
+
+
+def test_three_tenants_see_only_their_own_requests(
+    http: httpx.Client, alice: Party, bob: Party, mallory: Party
+) -> None:
+    parties = (alice, bob, mallory)
+    ids = {}
+    for party in parties:
+        response = http.post("/v1/audio/speech", json=speech(), headers=party.headers)
+        ids[party.tenant.slug] = response.headers["x-request-id"]
+
+    for reader in parties:
+        for owner, request_id in ids.items():
+            path = f"/v1/audio/speech/requests/{request_id}"
+            response = http.get(path, headers=reader.headers)
+            assert response.status_code == (200 if owner == reader.tenant.slug else 404)
+
+
+def test_anothers_request_looks_like_one_that_never_was(
+    http: httpx.Client, alice: Party, mallory: Party
+) -> None:
+    response = http.post("/v1/audio/speech", json=speech(), headers=alice.headers)
+    theirs = f"/v1/audio/speech/requests/{response.headers['x-request-id']}"
+    nobodys = "/v1/audio/speech/requests/01900000-0000-7000-8000-000000000000"
+
+    answers = [http.get(path, headers=mallory.headers) for path in (theirs, nobodys)]
+
+    assert [answer.status_code for answer in answers] == [404, 404]
+    assert answers[0].json() == answers[1].json()
+
+
+def test_a_request_in_progress_is_its_tenants_only(
+    http: httpx.Client, alice: Party, mallory: Party, engine
+) -> None:
+    engine.script.hold_after = 1
+    with http.stream("POST", "/v1/audio/speech", json=speech(), headers=alice.headers) as response:
+        path = f"/v1/audio/speech/requests/{response.headers['x-request-id']}"
+        mine = eventually(lambda: _found(http.get(path, headers=alice.headers)))
+        theirs = http.get(path, headers=mallory.headers)
+        engine.release.set()
+        response.read()
+
+    assert mine["state"] == "in_progress"
+    assert theirs.status_code == 404
+
+
+def _found(response: httpx.Response) -> dict | None:
+    return response.json() if response.status_code == 200 else None
+
+
+def test_a_member_of_two_tenants_sees_each_apart(
+    base: str, alice: Party, bob: Party, http: httpx.Client
+) -> None:
+    add_member(SYSTEM, bob.tenant, alice.user, Role.VIEWER)
+    http.post("/v1/audio/speech", json=speech("Only Alice."), headers=alice.headers)
+
+    with browser(base, "alice") as client:
+        hers, his = client.get("/console/alice").text, client.get("/console/bob").text
+
+    assert alice.key.hint in hers
+    assert alice.key.hint not in his
+    assert bob.key.hint in his
+    assert "<dd>11</dd>" in hers
+    assert "<dd>11</dd>" not in his
+
+
+def test_a_key_of_anothers_cannot_be_revoked_through_ones_own_tenant(
+    base: str, alice: Party, mallory: Party
+) -> None:
+    with browser(base, "mallory") as client:
+        path = f"/console/mallory/keys/{alice.key.public_id}/revoke"
+        assert client.post(path).status_code == 404
+
+    assert ApiKey.objects.get(pk=alice.key.pk).revoked_at is None

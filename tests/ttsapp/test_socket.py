@@ -1,0 +1,386 @@
+"""/v1/audio/speech/ws: text in while audio goes out, any number of utterances in a row."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Iterator
+
+import pytest
+from django.conf import settings
+from websockets.exceptions import ConnectionClosed, ConnectionClosedError, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+from billing.models import Reservation, UsageEvent
+from gpu_engine.proto import engine_pb2 as pb
+from tests.ttsapp.conftest import Party, eventually
+from tests.ttsapp.scripted_engine import EngineThread, Script, ScriptedEngine, spoken
+from ttsapp.audit.services import SYSTEM
+from ttsapp.keys.services import revoke_key
+from ttsapp.speech.models import RequestLog
+
+PATH = "/v1/audio/speech/ws"
+
+
+@pytest.fixture
+def url(base: str) -> str:
+    return base.replace("http:", "ws:") + PATH
+
+
+@pytest.fixture
+def socket(url: str, alice: Party) -> Iterator[ClientConnection]:
+    with connect(url, additional_headers=alice.headers) as client:
+        yield client
+
+
+def send(socket: ClientConnection, **message: object) -> None:
+    socket.send(json.dumps(message))
+
+
+def start(socket: ClientConnection, **fields: object) -> dict:
+    send(socket, type="start", **{"voice": "alloy", **fields})
+    accepted = json.loads(socket.recv(10))
+    assert accepted["type"] == "accepted", accepted
+    return accepted
+
+
+def hear(socket: ClientConnection) -> tuple[bytes, dict]:
+    """All audio up to the next message, and that message."""
+    audio = b""
+    while isinstance(piece := socket.recv(10), bytes):
+        audio += piece
+    return audio, json.loads(piece)
+
+
+def refused(socket: ClientConnection, code: str, param: str | None) -> dict:
+    audio, message = hear(socket)
+    assert (audio, message["type"]) == (b"", "error")
+    assert set(message["error"]) == {"message", "type", "param", "code"}
+    assert (message["error"]["code"], message["error"]["param"]) == (code, param)
+    return message
+
+
+def still_works(socket: ClientConnection) -> bool:
+    start(socket)
+    send(socket, type="text", text="Hello.")
+    send(socket, type="end")
+    audio, finished = hear(socket)
+    return audio == spoken(5) and finished["type"] == "finished"
+
+
+def test_it_works(socket: ClientConnection, alice: Party, engine: ScriptedEngine) -> None:
+    accepted = start(socket, voice="Ben", language="en", instructions="calm", seed=5)
+    send(socket, type="text", text="Hello ")
+    send(socket, type="text", text="there.")
+    send(socket, type="end")
+    audio, finished = hear(socket)
+
+    assert audio == spoken(5)
+    assert (accepted["voice"], accepted["sample_rate"], accepted["seed"]) == ("Ben", 24_000, 5)
+    assert (finished["type"], finished["finish_reason"]) == ("finished", "stop")
+    assert (finished["characters"], finished["audio_ms"]) == (12, 400)
+    assert finished["id"] == accepted["id"]
+    assert engine.heard[0].text == "Hello there."
+    assert engine.heard[0].start.language == "english"
+    event = UsageEvent.objects.get(pk=accepted["id"])
+    assert (event.tenant, event.key, event.billed_characters) == (alice.tenant, alice.key, 12)
+    assert not Reservation.objects.exists()
+
+
+def test_audio_comes_before_the_text_has_ended(
+    socket: ClientConnection, engine: ScriptedEngine
+) -> None:
+    start(socket)
+    send(socket, type="text", text="Hello ")
+    assert isinstance(socket.recv(10), bytes)
+    send(socket, type="text", text="there.")
+    send(socket, type="end")
+    assert hear(socket)[1]["characters"] == 12
+
+
+def test_several_utterances_on_one_socket(socket: ClientConnection) -> None:
+    assert [still_works(socket) for _ in range(3)] == [True] * 3
+    assert UsageEvent.objects.count() == 3
+
+
+def test_the_engine_is_called_once_there_is_something_to_say(
+    socket: ClientConnection, engine: ScriptedEngine
+) -> None:
+    start(socket)
+    for text in (" ", "…", "Now"):
+        send(socket, type="text", text=text)
+    send(socket, type="end")
+    hear(socket)
+
+    assert [heard.start.text for heard in engine.heard] == [" …Now"]
+
+
+@pytest.mark.parametrize("name", ["wav", "mp3"])
+def test_other_formats(socket: ClientConnection, name: str) -> None:
+    start(socket, response_format=name)
+    send(socket, type="text", text="Hello.")
+    send(socket, type="end")
+    audio, _ = hear(socket)
+
+    assert audio[:2] == {"wav": b"RI", "mp3": b"\xff\xf3"}[name]
+
+
+def test_cancel_stops_at_once_and_bills_what_was_heard(
+    socket: ClientConnection, engine: ScriptedEngine
+) -> None:
+    engine.script.chunks = 50
+    engine.script.hold_after = 25
+    accepted = start(socket)
+    send(socket, type="text", text="x" * 100)
+    send(socket, type="end")
+    for _ in range(25):
+        socket.recv(10)
+
+    send(socket, type="cancel")
+    audio, finished = hear(socket)
+
+    assert audio == b""
+    assert (finished["finish_reason"], finished["audio_ms"]) == ("cancelled", 2000)
+    assert engine.heard[0].outcome == "cancelled"
+    event = UsageEvent.objects.get(pk=accepted["id"])
+    assert (event.outcome, event.billed_characters) == ("cancelled", 100 * 2000 // 6500)
+    # The engine was asked, so it could say what it had spent.
+    assert event.talker_ms == 1.5
+    engine.script = Script()
+    assert still_works(socket)
+
+
+def test_cancel_does_not_wait_for_an_engine_that_ignores_it(
+    socket: ClientConnection, engine: ScriptedEngine
+) -> None:
+    engine.script.hold_after = 1
+    engine.script.ignore_cancel = True
+    start(socket)
+    send(socket, type="text", text="Hello.")
+    socket.recv(10)
+    send(socket, type="cancel")
+    audio, finished = hear(socket)
+
+    assert (audio, finished["finish_reason"]) == (b"", "cancelled")
+    assert engine.heard[0].ended.wait(1)
+
+
+def test_cancel_before_any_text(socket: ClientConnection, engine: ScriptedEngine) -> None:
+    start(socket)
+    send(socket, type="cancel")
+
+    assert hear(socket)[1]["finish_reason"] == "cancelled"
+    assert engine.heard == []
+    assert still_works(socket)
+
+
+def test_a_client_that_leaves_frees_the_engine(
+    url: str, alice: Party, engine: ScriptedEngine
+) -> None:
+    engine.script.hold_after = 2
+    with connect(url, additional_headers=alice.headers) as socket:
+        start(socket)
+        send(socket, type="text", text="x" * 100)
+        socket.recv(10), socket.recv(10)
+        socket.socket.close()
+
+    assert engine.heard[0].ended.wait(0.2), "the engine was not freed within 200 ms"
+    event = eventually(lambda: UsageEvent.objects.first())
+    assert (event.outcome, event.audio_ms) == ("cancelled", 160)
+
+
+def test_an_engine_fault_is_told_and_the_socket_lives(
+    socket: ClientConnection, engine: ScriptedEngine
+) -> None:
+    engine.script.error = pb.Error(code="internal", message="the stream failed")
+    engine.script.error_after = 2
+    accepted = start(socket)
+    send(socket, type="text", text="Hello.")
+    audio, message = hear(socket)
+
+    assert audio == spoken(2)
+    assert (message["type"], message["id"]) == ("error", accepted["id"])
+    assert message["error"]["message"] == "the stream failed"
+    engine.script.error = None
+    assert still_works(socket)
+    assert eventually(lambda: UsageEvent.objects.get(pk=accepted["id"])).billed_characters == 0
+
+
+def test_an_engine_that_is_away(
+    socket: ClientConnection, engine_thread: EngineThread, engine: ScriptedEngine
+) -> None:
+    start(socket)
+    engine_thread.stop()
+    send(socket, type="text", text="Hello.")
+    refused(socket, "engine_unavailable", None)
+
+
+@pytest.mark.parametrize(
+    ("message", "code", "param"),
+    [
+        ({}, "invalid_json", "type"),
+        ({"type": 7}, "invalid_json", "type"),
+        ({"type": "sing"}, "invalid_value", "type"),
+        ({"type": "start"}, "missing_field", "voice"),
+        ({"type": "start", "voice": "zelda"}, "unknown_voice", "voice"),
+        ({"type": "start", "voice": 7}, "invalid_type", "voice"),
+        ({"type": "start", "voice": "alloy", "model": "gpt-9"}, "model_not_found", "model"),
+        (
+            {"type": "start", "voice": "alloy", "response_format": "opus"},
+            "invalid_value",
+            "response_format",
+        ),
+        ({"type": "start", "voice": "alloy", "language": "xx"}, "invalid_value", "language"),
+        ({"type": "start", "voice": "alloy", "seed": -1}, "invalid_type", "seed"),
+        ({"type": "start", "voice": "alloy", "pitch": 1}, "unknown_field", "pitch"),
+        ({"type": "text", "text": "early"}, "out_of_order", "type"),
+        ({"type": "end"}, "out_of_order", "type"),
+        ({"type": "cancel"}, "out_of_order", "type"),
+    ],
+)
+def test_a_bad_message(
+    socket: ClientConnection, message: dict, code: str, param: str, engine: ScriptedEngine
+) -> None:
+    socket.send(json.dumps(message))
+
+    refused(socket, code, param)
+    assert engine.heard == []
+    assert still_works(socket)
+
+
+@pytest.mark.parametrize("frame", ["", "nul", "[]", '{"type":', b"\x00\x01", "[" * 9999])
+def test_a_frame_that_is_no_message(socket: ClientConnection, frame: str | bytes) -> None:
+    socket.send(frame)
+
+    assert hear(socket)[1]["error"]["code"] == "invalid_json"
+    assert still_works(socket)
+
+
+def test_text_of_the_wrong_kind(socket: ClientConnection) -> None:
+    start(socket)
+    send(socket, type="text", text=7)
+    refused(socket, "invalid_type", "text")
+
+
+def test_an_utterance_with_nothing_to_say(
+    socket: ClientConnection, engine: ScriptedEngine
+) -> None:
+    start(socket)
+    send(socket, type="text", text=" 🙂 ")
+    send(socket, type="end")
+
+    refused(socket, "empty_input", "text")
+    assert engine.heard == []
+    assert still_works(socket)
+
+
+def test_text_that_grows_too_long(socket: ClientConnection) -> None:
+    start(socket)
+    send(socket, type="text", text=" " * 4096)
+    send(socket, type="text", text="x")
+    refused(socket, "string_above_max_length", "text")
+
+
+def test_text_after_end(socket: ClientConnection, engine: ScriptedEngine) -> None:
+    engine.script.hold_after = 0
+    start(socket)
+    send(socket, type="text", text="Hello.")
+    send(socket, type="end")
+    send(socket, type="text", text="And more.")
+
+    refused(socket, "out_of_order", "type")
+    engine.release.set()
+    assert hear(socket)[0] == spoken(5)
+
+
+def test_a_second_start_before_the_first_has_ended(
+    socket: ClientConnection, engine: ScriptedEngine
+) -> None:
+    start(socket)
+    send(socket, type="start", voice="alloy")
+    refused(socket, "out_of_order", "type")
+
+
+def test_a_message_of_two_megabytes_closes_the_socket(socket: ClientConnection) -> None:
+    with pytest.raises(ConnectionClosedError), contextlib.suppress(BrokenPipeError):
+        socket.send("x" * 2_000_000)
+        socket.recv(10)
+
+
+@pytest.mark.parametrize("key", [None, "parl_live_nonsense", "revoked"])
+def test_bad_credentials_are_refused_in_the_handshake(
+    url: str, alice: Party, key: str | None
+) -> None:
+    if key == "revoked":
+        revoke_key(SYSTEM, alice.key)
+        key = alice.secret
+    headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+    with pytest.raises(InvalidStatus) as refusal:
+        connect(url, additional_headers=headers)
+
+    response = refusal.value.response
+    assert response.status_code == 401
+    assert json.loads(response.body)["error"]["code"] == "invalid_api_key"
+    assert response.headers["x-request-id"]
+
+
+def test_an_unknown_path_is_refused(base: str, alice: Party) -> None:
+    with pytest.raises(InvalidStatus) as refusal:
+        connect(base.replace("http:", "ws:") + "/v1/other", additional_headers=alice.headers)
+    assert refusal.value.response.status_code == 403
+
+
+def test_a_foreign_origin_is_no_reason_to_refuse(url: str, alice: Party) -> None:
+    with connect(url, origin="https://elsewhere.example", additional_headers=alice.headers) as ws:
+        assert still_works(ws)
+
+
+def test_a_revoked_key_starts_nothing_more_on_an_open_socket(
+    socket: ClientConnection, alice: Party
+) -> None:
+    assert still_works(socket)
+    revoke_key(SYSTEM, alice.key)
+    revoked = time.monotonic()
+
+    def start_is_refused() -> bool:
+        send(socket, type="start", voice="alloy")
+        answer = json.loads(socket.recv(10))
+        if answer["type"] == "accepted":
+            send(socket, type="cancel")
+            socket.recv(10)
+        return answer["type"] == "error" and answer["error"]["code"] == "invalid_api_key"
+
+    eventually(start_is_refused, seconds=2)
+    assert time.monotonic() - revoked < 1.0
+
+
+def test_a_silent_socket_is_closed(
+    url: str, alice: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "SOCKET_IDLE_SECONDS", 0.2)
+    with connect(url, additional_headers=alice.headers) as ws, pytest.raises(ConnectionClosed):
+        ws.recv(5)
+    assert ws.close_code == 1000
+
+
+def test_a_socket_that_keeps_its_text_open_for_ever_is_closed(
+    url: str, alice: Party, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "SOCKET_IDLE_SECONDS", 0.3)
+    with connect(url, additional_headers=alice.headers) as ws:
+        start(ws)
+        send(ws, type="text", text="Hello.")
+        with pytest.raises(ConnectionClosed):
+            while True:
+                ws.recv(5)
+    assert ws.close_code == 1008
+    assert engine.heard[0].ended.wait(1)
+
+
+def test_a_refused_start_is_in_the_log(socket: ClientConnection, alice: Party) -> None:
+    send(socket, type="start", voice="zelda")
+    hear(socket)
+
+    log = eventually(lambda: RequestLog.objects.first())
+    assert (log.tenant, log.transport, log.error_field) == (alice.tenant, "ws", "voice")
