@@ -76,9 +76,7 @@ def test_a_key_without_a_name_is_not_made(base: str, alice: Party) -> None:
     assert ApiKey.objects.count() == 1
 
 
-def test_revoking_from_the_page_stops_the_key(
-    base: str, http: httpx.Client, alice: Party
-) -> None:
+def test_revoking_from_the_page_stops_the_key(base: str, http: httpx.Client, alice: Party) -> None:
     with browser(base, "alice") as client:
         client.post(f"/console/alice/keys/{alice.key.public_id}/revoke")
         page = client.get("/console/alice")

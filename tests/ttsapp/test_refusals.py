@@ -60,9 +60,7 @@ def test_text_with_nothing_to_say(http: httpx.Client, alice: Party, text: str) -
 
 
 def test_a_text_of_4097_characters(http: httpx.Client, alice: Party) -> None:
-    message = refused(
-        send(http, alice, text="a" * 4097), 400, "string_above_max_length", "input"
-    )
+    message = refused(send(http, alice, text="a" * 4097), 400, "string_above_max_length", "input")
     assert message == "The text has 4097 characters; the most is 4096."
 
 

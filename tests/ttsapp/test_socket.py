@@ -263,9 +263,7 @@ def test_text_of_the_wrong_kind(socket: ClientConnection) -> None:
     refused(socket, "invalid_type", "text")
 
 
-def test_an_utterance_with_nothing_to_say(
-    socket: ClientConnection, engine: ScriptedEngine
-) -> None:
+def test_an_utterance_with_nothing_to_say(socket: ClientConnection, engine: ScriptedEngine) -> None:
     start(socket)
     send(socket, type="text", text=" 🙂 ")
     send(socket, type="end")
@@ -355,9 +353,7 @@ def test_a_revoked_key_starts_nothing_more_on_an_open_socket(
     assert time.monotonic() - revoked < 1.0
 
 
-def test_a_silent_socket_is_closed(
-    url: str, alice: Party, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_silent_socket_is_closed(url: str, alice: Party, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "SOCKET_IDLE_SECONDS", 0.2)
     with connect(url, additional_headers=alice.headers) as ws, pytest.raises(ConnectionClosed):
         ws.recv(5)

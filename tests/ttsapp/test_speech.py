@@ -84,9 +84,7 @@ def test_wav_streams_behind_a_header_of_unknown_length(http: httpx.Client, alice
     assert response.content[44:] == spoken(5)
 
 
-def test_a_whole_wav_has_true_sizes_and_its_finish_reason(
-    http: httpx.Client, alice: Party
-) -> None:
+def test_a_whole_wav_has_true_sizes_and_its_finish_reason(http: httpx.Client, alice: Party) -> None:
     response = say(http, alice, response_format="wav", stream=False)
 
     with wave.open(io.BytesIO(response.content)) as file:

@@ -1,0 +1,133 @@
+"""The stock admin: opens everywhere, changes through services only, and never edits facts."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.urls import reverse
+
+from billing import services as billing
+from billing.models import Reservation, UsageEvent
+from billing.rating import Outcome
+from billing.services import Metered, Usage
+from tests.ttsapp.conftest import PASSWORD, Party
+from ttsapp import ids
+from ttsapp.audit.models import AuditEntry
+from ttsapp.errors import ApiError
+from ttsapp.keys.authentication import Caller
+from ttsapp.keys.models import ApiKey
+from ttsapp.speech.models import RequestLog
+from ttsapp.speech.services import log_refusal
+from ttsapp.tenants.models import Membership, Tenant
+
+OURS = (Tenant, Membership, ApiKey, AuditEntry, RequestLog, UsageEvent, Reservation)
+FACTS = (ApiKey, AuditEntry, RequestLog, UsageEvent, Reservation)
+
+
+@pytest.fixture
+def staff(alice: Party) -> Client:
+    User.objects.create_superuser("root", password=PASSWORD)
+    client = Client()
+    assert client.login(username="root", password=PASSWORD)
+    return client
+
+
+@pytest.fixture
+def rows(alice: Party) -> None:
+    """One row of everything."""
+    caller = Caller(alice.tenant.pk, alice.key.pk, "test")
+    log_refusal(ids.uuid7(), caller, "http", ApiError(400, "unknown_voice", "no", field="voice"))
+    metered = Metered(ids.uuid7(), alice.tenant.pk, alice.key.pk, "model", "Anna")
+    billing.reserve(Metered(ids.uuid7(), alice.tenant.pk, None, "model", "Anna"))
+    billing.settle(metered, Usage(Outcome.COMPLETED, characters=3, billed_characters=3))
+
+
+def url(model: type, page: str, *args: object) -> str:
+    name = f"{model._meta.app_label}_{model._meta.model_name}_{page}"
+    return reverse(f"admin:{name}", args=args)
+
+
+def test_every_model_of_ours_is_there() -> None:
+    assert all(model in admin.site._registry for model in OURS)
+
+
+@pytest.mark.parametrize("model", OURS)
+def test_lists_and_rows_open(staff: Client, rows: None, model: type) -> None:
+    assert staff.get(url(model, "changelist")).status_code == 200
+    assert staff.get(url(model, "change", model.objects.first().pk)).status_code == 200
+
+
+@pytest.mark.parametrize("model", FACTS)
+def test_facts_are_not_added_edited_or_deleted(staff: Client, rows: None, model: type) -> None:
+    row = model.objects.first()
+    assert staff.get(url(model, "add")).status_code == 403
+    assert staff.post(url(model, "change", row.pk), {"characters": 9}).status_code == 403
+    assert staff.post(url(model, "delete", row.pk), {"post": "yes"}).status_code == 403
+
+
+def test_the_hash_of_a_key_is_not_shown(staff: Client, alice: Party) -> None:
+    page = staff.get(url(ApiKey, "change", alice.key.pk)).content.decode()
+    assert "secret_hash" not in page
+
+
+def test_a_tenant_is_made_and_renamed_with_an_audit_row(staff: Client) -> None:
+    staff.post(url(Tenant, "add"), {"name": "Carol", "slug": "carol"})
+    carol = Tenant.objects.get(slug="carol")
+    staff.post(url(Tenant, "change", carol.pk), {"name": "Caroline"})
+
+    carol.refresh_from_db()
+    assert carol.name == "Caroline"
+    entries = AuditEntry.objects.filter(tenant=carol).values_list("action", "actor")
+    assert list(entries) == [("tenant.renamed", "user:root"), ("tenant.created", "user:root")]
+
+
+def test_a_tenant_is_never_deleted(staff: Client, alice: Party) -> None:
+    response = staff.post(url(Tenant, "delete", alice.tenant.pk), {"post": "yes"})
+    assert response.status_code == 403
+
+
+def test_members_come_change_and_go_with_audit_rows(staff: Client, alice: Party) -> None:
+    user = User.objects.create_user("dora", password=PASSWORD)
+    fields = {"tenant": alice.tenant.pk, "user": user.pk, "role": "viewer"}
+    staff.post(url(Membership, "add"), fields)
+    membership = Membership.objects.get(user=user)
+    staff.post(url(Membership, "change", membership.pk), {"role": "admin"})
+    membership.refresh_from_db()
+    assert membership.role == "admin"
+    staff.post(url(Membership, "delete", membership.pk), {"post": "yes"})
+
+    assert not Membership.objects.filter(user=user).exists()
+    actions = AuditEntry.objects.filter(target="dora").values_list("action", flat=True)
+    assert list(actions) == ["member.removed", "member.role_changed", "member.added"]
+
+
+@pytest.mark.parametrize(
+    ("model", "action", "audited"),
+    [(Tenant, "suspend", "tenant.suspended"), (ApiKey, "revoke", "key.revoked")],
+)
+def test_actions_are_audited(
+    staff: Client, alice: Party, model: type, action: str, audited: str
+) -> None:
+    chosen = model.objects.first()
+    staff.post(url(model, "changelist"), {"action": action, "_selected_action": chosen.pk})
+    assert AuditEntry.objects.filter(action=audited, actor="user:root").count() == 1
+
+
+def test_who_may_only_look_cannot_revoke(alice: Party) -> None:
+    clerk = User.objects.create_user("clerk", password=PASSWORD, is_staff=True)
+    clerk.user_permissions.add(Permission.objects.get(codename="view_apikey"))
+    client = Client()
+    client.login(username="clerk", password=PASSWORD)
+
+    fields = {"action": "revoke", "_selected_action": alice.key.pk}
+    client.post(url(ApiKey, "changelist"), fields)
+
+    assert ApiKey.objects.get().revoked_at is None
+
+
+def test_a_member_is_not_staff(alice: Party) -> None:
+    client = Client()
+    client.login(username="alice", password=PASSWORD)
+    assert client.get("/admin/").status_code == 302

@@ -1,0 +1,140 @@
+"""What the environment may say, and what stops the start."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+
+from ttsapp import environment
+from ttsapp.databases import configuration
+
+
+@pytest.mark.parametrize("value", ["1", "true", "TRUE", "yes", " on "])
+def test_true(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("X", value)
+    assert environment.flag("X") is True
+
+
+@pytest.mark.parametrize("value", ["0", "false", "No", "off"])
+def test_false(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("X", value)
+    assert environment.flag("X", default=True) is False
+
+
+@pytest.mark.parametrize("value", ["2", "ture", "enabled", "none"])
+def test_an_odd_boolean_stops_the_start(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("X", value)
+    with pytest.raises(ImproperlyConfigured, match="X="):
+        environment.flag("X")
+
+
+@pytest.mark.parametrize("value", ["-1", "0", "1.5", "many"])
+def test_an_odd_number_stops_the_start(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("X", value)
+    with pytest.raises(ImproperlyConfigured, match="X="):
+        environment.number("X", 5)
+
+
+def test_a_secret_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("hush\n")
+    monkeypatch.setenv("X_FILE", str(tmp_path / "secret"))
+    assert environment.text("X") == "hush"
+
+
+def test_a_secret_from_two_places_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("X", "a")
+    monkeypatch.setenv("X_FILE", "b")
+    with pytest.raises(ImproperlyConfigured, match="not both"):
+        environment.text("X")
+
+
+def test_a_missing_secret_file_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("X_FILE", "/nowhere")
+    with pytest.raises(ImproperlyConfigured, match="X_FILE"):
+        environment.text("X")
+
+
+def test_the_kept_secret_is_made_once_for_its_owner_only(tmp_path: Path) -> None:
+    file = tmp_path / "deep" / "secret.key"
+    first = environment.kept_secret(file)
+    assert environment.kept_secret(file) == first
+    assert len(first) >= 50
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_without_a_url_the_database_is_a_file(tmp_path: Path) -> None:
+    entry = configuration("", tmp_path, 4)
+    assert entry["NAME"] == tmp_path / "parlance.sqlite3"
+    assert entry["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
+    assert "journal_mode=WAL" in entry["OPTIONS"]["init_command"]
+
+
+def test_a_postgres_url(tmp_path: Path) -> None:
+    entry = configuration("postgres://us%40er:p%2Fw@db:5433/name?sslmode=require", tmp_path, 4)
+    assert (entry["USER"], entry["PASSWORD"]) == ("us@er", "p/w")
+    assert (entry["HOST"], entry["PORT"], entry["NAME"]) == ("db", "5433", "name")
+    assert entry["OPTIONS"]["sslmode"] == "require"
+    assert entry["OPTIONS"]["pool"]["max_size"] == 8
+
+
+def test_another_database_stops_the_start(tmp_path: Path) -> None:
+    with pytest.raises(ImproperlyConfigured, match="mysql"):
+        configuration("mysql://db/name", tmp_path, 4)
+
+
+def test_the_databases_options_took_effect(transactional_db: None) -> None:
+    from django.db import connection
+
+    if connection.vendor != "sqlite":
+        pytest.skip("only SQLite has a journal mode")
+    with connection.cursor() as cursor:
+        assert cursor.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert cursor.execute("PRAGMA busy_timeout").fetchone() == (20_000,)
+
+
+def start(tmp_path: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    code = (
+        "from django.conf import settings as s;"
+        "print(s.SESSION_COOKIE_SECURE, s.SECURE_HSTS_SECONDS, s.ALLOWED_HOSTS[3:],"
+        " s.CHANNEL_LAYERS['default']['BACKEND'].split('.')[-1], s.CELERY_BROKER_URL)"
+    )
+    environ = {
+        **{name: value for name, value in os.environ.items() if name not in ("REDIS_URL",)},
+        "DJANGO_SETTINGS_MODULE": "ttsapp.settings",
+        "PARLANCE_DATA": str(tmp_path),
+        **variables,
+    }
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+
+
+def test_the_embedded_default(tmp_path: Path) -> None:
+    assert start(tmp_path).stdout == "False 0 [] InMemoryChannelLayer filesystem://\n"
+
+
+def test_behind_https_on_a_server(tmp_path: Path) -> None:
+    result = start(
+        tmp_path,
+        PARLANCE_HTTPS="yes",
+        PARLANCE_ALLOWED_HOSTS="tts.example.com, other.example.com",
+        REDIS_URL="redis://redis:6379/0",
+    )
+    assert result.stdout == (
+        "True 31536000 ['tts.example.com', 'other.example.com'] "
+        "RedisPubSubChannelLayer redis://redis:6379/0\n"
+    )
+
+
+def test_an_odd_flag_is_named_at_the_start(tmp_path: Path) -> None:
+    assert "PARLANCE_HTTPS='maybe'" in start(tmp_path, PARLANCE_HTTPS="maybe").stderr
+
+
+def test_nothing_is_served_in_debug_mode() -> None:
+    assert settings.DEBUG is False
