@@ -35,7 +35,7 @@ class Runner:
         talker = checkpoint.talker
         config, device = talker.config, talker.device
         like = talker.codec_head.weight
-        self.checkpoint, self.device = checkpoint, device
+        self.checkpoint, self.device, self.slots = checkpoint, device, slots
         self.groups = config.num_code_groups
         self.kv = KvCache(config, slots, max_positions, like)
         self.codec_state = checkpoint.codec_decoder.initial_state(slots, device)

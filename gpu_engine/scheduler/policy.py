@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpu_engine.scheduler.stream import Stream
+from gpu_engine.scheduler.stream import Stage, Stream
 
 RAMPS: dict[str, tuple[int, ...]] = {
     "latency": (1, 2, 4, 8),
@@ -24,8 +24,9 @@ class SchedulerSettings:
     step_rows: int = 8
     codec_frames: int = 32
     first_audio_target: float = 0.1
-    margin: float = 0.3
-    rush: float = 0.15
+    join_head_start: float = 0.2
+    margin: float = 0.2
+    rush: float = 0.25
     busy_lead: float = 3.0
     idle_lead: float = 12.0
     fill_horizon: float = 1.0
@@ -33,12 +34,14 @@ class SchedulerSettings:
 
 
 def deadline(stream: Stream, settings: SchedulerSettings) -> float:
-    """No audio yet: soon after arrival. Playing: a margin before the client runs dry. Background
-    work has nobody listening: it only must not wait for ever."""
+    """No audio yet: soon after arrival; its prefill sooner, because a stream that has joined shares
+    every later step. Playing: a margin before the client runs dry. Background work has nobody
+    listening: it only must not wait for ever."""
     if stream.background:
         return stream.progressed + settings.background_patience
     if stream.first_audio_at is None:
-        return stream.arrived + settings.first_audio_target
+        early = settings.join_head_start if stream.stage == Stage.PREFILL else 0.0
+        return stream.arrived + settings.first_audio_target - early
     return stream.dry_at - settings.margin
 
 

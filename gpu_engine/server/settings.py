@@ -6,10 +6,12 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpu_engine.config import TalkerConfig
 from gpu_engine.scheduler import SchedulerSettings
 
 ASSETS = Path(__file__).parent.parent / "assets"
 CPU_STREAMS, CUDA_STREAMS = 8, 64
+SMALL_MODEL = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,12 @@ class EngineSettings:
     def slots(self, device: str) -> int:
         return self.max_streams or (CUDA_STREAMS if device == "cuda" else CPU_STREAMS)
 
-    def cpu_threads(self) -> int:
-        return self.threads or max(1, min(2, (os.cpu_count() or 1) // 2))
+    def cpu_threads(self, talker: TalkerConfig) -> int:
+        """A small model's operators are too short to share: a second thread measured no faster
+        alone, and several times slower beside other work, because the threads wait by spinning."""
+        if self.threads:
+            return self.threads
+        return 1 if talker.hidden_size < SMALL_MODEL else max(1, (os.cpu_count() or 1) // 2)
 
     def scheduler(self, device: str) -> SchedulerSettings:
         # On a CPU a decode takes 5 ms a frame: 32 frames are as long as others should wait.
