@@ -43,7 +43,8 @@ def test_it_works() -> None:
 
 
 def test_the_jobs_of_one_stream_alternate_and_decode_by_its_ramp() -> None:
-    done = Simulation([Client(arrives=0.0, speech=6, ramp=(1, 2, 4))]).run()
+    clients = [Client(arrives=0.0, speech=6, ramp=(1, 2, 4))]
+    done = Simulation(clients, SchedulerSettings(rush=0.0)).run()
     kinds = [job.kind for _, job in done.jobs]
     assert kinds[:4] == [Kind.PREFILL, Kind.PREDICTOR, Kind.CODEC, Kind.TALKER]
     assert [job.frames for _, job in done.jobs if job.kind is Kind.CODEC] == [1, 2, 3]
@@ -194,8 +195,31 @@ def test_a_voice_waits_for_speech_but_not_longer_than_its_patience() -> None:
     assert job.kind is Kind.ENCODE
 
 
+def test_a_stream_about_to_run_dry_is_decoded_before_its_chunk_is_full() -> None:
+    stream = playing(1, dry_at=10.2, ramp=(16,))
+    stream.frames += 2
+    scheduler = scheduler_with(stream, rush=0.25)
+    job = scheduler.next_job(10.0)
+    assert job is not None
+    assert (job.kind, job.frames) == (Kind.CODEC, 2)
+
+
+def test_a_prefill_goes_first_so_that_later_steps_are_shared() -> None:
+    first, second = (Stream(id=number, arrived=0.0, frame_cap=10) for number in (1, 2))
+    scheduler = scheduler_with(first, second)
+    first.stage = Stage.PREDICT
+    job = scheduler.next_job(0.0)
+    assert job is not None
+    assert (job.kind, job.rows[0].id) == (Kind.PREFILL, 2)
+    scheduler.complete(job, Result(), 0.01)
+    job = scheduler.next_job(0.01)
+    assert job is not None
+    assert (job.kind, [row.id for row in job.rows]) == (Kind.PREDICTOR, [1, 2])
+
+
 def test_leading_silence_does_not_use_up_the_ramp() -> None:
-    done = Simulation([Client(arrives=0.0, speech=12, ramp=(1, 2, 4), silent_frames=3)]).run()
+    clients = [Client(arrives=0.0, speech=12, ramp=(1, 2, 4), silent_frames=3)]
+    done = Simulation(clients, SchedulerSettings(rush=0.0)).run()
     sizes = [job.frames for _, job in done.jobs if job.kind is Kind.CODEC]
     assert sizes == [1, 1, 1, 1, 2, 4, 2]
 
