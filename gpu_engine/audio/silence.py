@@ -1,4 +1,4 @@
-"""Leading silence, removed on the fly."""
+"""Silence: removed on the fly where it leads, noticed where it does not end."""
 
 from __future__ import annotations
 
@@ -12,6 +12,23 @@ WINDOW = 240  # 10 ms
 AUDIBLE = 10 ** (-50 / 20)  # full scale is 1; speech onsets rise through -50 dBFS
 KEPT_WINDOWS = 2  # 20 ms before the onset: a soft consonant starts below the threshold
 LONGEST = 24_000  # a second of silence is removed at most; more may be meant
+
+
+@dataclass(slots=True)
+class QuietRun:
+    """How long a stream has been silent by now: a model that lost its way drones on in room tone,
+    and the probability that it stops by itself is gone."""
+
+    samples: int = 0
+
+    def push(self, audio: Samples) -> int:
+        """Samples of silence up to the end of `audio`, a whole number of windows."""
+        loud = np.flatnonzero(window_rms(audio, WINDOW) >= AUDIBLE)
+        if loud.size:
+            self.samples = len(audio) - (int(loud[-1]) + 1) * WINDOW
+        else:
+            self.samples += len(audio)
+        return self.samples
 
 
 @dataclass(slots=True)

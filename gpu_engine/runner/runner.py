@@ -130,6 +130,11 @@ class Runner:
         codes = codec.encode(samples[None])[0].T.cpu().numpy().astype("<u2")
         return embedding, codes.tobytes()
 
+    def settle(self) -> None:
+        """Waits for the device, so that the time around a job is the job's own."""
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
     def spoken_codes(self, session: Session) -> Tensor:
         """A copy of all codes so far, [frames, groups]; valid while the session has its slot."""
         return self.codes[session.slot, : session.frames].clone()

@@ -76,6 +76,14 @@ class Scheduler:
             self._end(stream, "cancelled")
         return stream
 
+    def cut(self, stream_id: int) -> Stream | None:
+        """Ends a stream that has lost its way as if its frame cap had; what is undecoded is dropped.
+        None when it has ended already."""
+        stream = self.streams.get(stream_id)
+        if stream is not None:
+            self._end(stream, "length")
+        return stream
+
     def add_clip(self, clip: int, now: float) -> None:
         """Queues a voice to encode: background work with a bounded wait."""
         self.clips.append((clip, now + self.settings.background_patience))

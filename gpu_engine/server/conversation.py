@@ -34,6 +34,7 @@ class Conversation:
         self._stream = link.number()
         self._start = pb.Start()
         self._text = ""
+        self._tokens = 0
         self._submit: m.Submit | None = None
 
     async def events(self) -> AsyncIterator[pb.SynthesizeEvent]:
@@ -109,9 +110,13 @@ class Conversation:
         if self._submit is None:
             if done or is_speakable(self._text):
                 self._submit = self._desk.submit(self._stream, self._start, self._text, done)
+                self._tokens = self._submit.prompt.text_tokens
                 self._link.tell(self._submit)
         elif piece or done:
-            more = self._desk.extend(self._submit, self._start, self._text, piece, done)
+            more = self._desk.extend(
+                self._submit, self._start, self._text, piece, done, self._tokens
+            )
+            self._tokens += more.text_tokens
             self._link.tell(more)
 
     def _stop(self, mailbox: Mailbox) -> None:

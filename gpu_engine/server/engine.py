@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from gpu_engine import messages as m
-from gpu_engine.audio import LeadingSilence, to_pcm16
+from gpu_engine.audio import LeadingSilence, QuietRun, to_pcm16
 from gpu_engine.audio.level import Samples
 from gpu_engine.config import SAMPLE_RATE, SamplingConfig, TtsConfig
 from gpu_engine.errors import EngineFull
@@ -22,16 +22,22 @@ from gpu_engine.scheduler import Job, Kind, Result, Scheduler, Stream
 
 log = structlog.get_logger()
 
+# Nobody pauses for four seconds in the middle of a text; a stream that does never comes back.
+LONGEST_QUIET = 4 * SAMPLE_RATE
+
 
 @dataclass(slots=True, eq=False)
 class Voiceover:
-    """One stream's two halves and its account: samples delivered, milliseconds of device time."""
+    """One stream's two halves and its account: samples delivered, milliseconds of device time.
+    A `guarded` stream is cut when it falls silent for long; who keeps silence keeps all of it."""
 
     stream: Stream
     session: Session
     text_tokens: int
+    guarded: bool
     samples: int = 0
     spent_ms: dict[Kind, float] = field(default_factory=dict)
+    quiet: QuietRun = field(default_factory=QuietRun)
 
 
 @dataclass(slots=True)
@@ -62,7 +68,7 @@ class Engine:
             case m.Extend():
                 self._extend(message, now)
             case m.CancelStream():
-                self._cancel(message.stream, now)
+                self._cancel(message.stream)
             case m.EncodeClip():
                 self.clips[message.clip] = message.pcm
                 self.scheduler.add_clip(message.clip, now)
@@ -93,7 +99,8 @@ class Engine:
             )
             return
         session = open_session(submit, self.runner.checkpoint.config)
-        self.live[stream.id] = Voiceover(stream, session, submit.prompt.text_tokens)
+        tokens = submit.prompt.text_tokens
+        self.live[stream.id] = Voiceover(stream, session, tokens, guarded=submit.trim_silence)
         self._send(m.StreamAccepted(stream.id, round(1000 * wait)))
 
     def _extend(self, more: m.Extend, now: float) -> None:
@@ -104,10 +111,10 @@ class Engine:
         voiceover.text_tokens += more.text_tokens
         self.scheduler.extend(more.stream, len(more.trailing), more.done, more.frame_cap, now)
 
-    def _cancel(self, stream_id: int, now: float) -> None:
+    def _cancel(self, stream_id: int) -> None:
         stream = self.scheduler.cancel(stream_id)
         if stream is not None:
-            self._finish(stream, now)
+            self._finish(stream)
 
     # ---- one turn
 
@@ -118,12 +125,15 @@ class Engine:
             return False
         began = clock()
         result, heard = self._run(job)
+        self.runner.settle()
         now = clock()
         self._account(job, now - began)
         for voiceover, audio in heard:
             self._deliver(voiceover, audio)
         for stream in self.scheduler.complete(job, result, now):
-            self._finish(stream, now)
+            self._finish(stream)
+        for voiceover, _ in heard:
+            self._cut_if_lost(voiceover)
         return True
 
     def _run(self, job: Job) -> tuple[Result, list[tuple[Voiceover, Samples]]]:
@@ -176,10 +186,19 @@ class Engine:
     def _deliver(self, voiceover: Voiceover, audio: Samples) -> None:
         if not len(audio):
             return
+        voiceover.quiet.push(audio)
         self._send(m.AudioChunk(voiceover.stream.id, to_pcm16(audio), voiceover.samples))
         voiceover.samples += len(audio)
 
-    def _finish(self, stream: Stream, now: float) -> None:
+    def _cut_if_lost(self, voiceover: Voiceover) -> None:
+        if not voiceover.guarded or voiceover.quiet.samples < LONGEST_QUIET:
+            return
+        stream = self.scheduler.cut(voiceover.stream.id)
+        if stream is not None:
+            log.warning("stream lost in silence", stream=stream.id, frames=stream.frames)
+            self._finish(stream)
+
+    def _finish(self, stream: Stream) -> None:
         voiceover = self.live.pop(stream.id)
         if stream.reason == "error":
             problem = "the model produced numbers that are not finite"

@@ -113,9 +113,13 @@ class Desk:
             background=start.priority == pb.PRIORITY_BACKGROUND,
         )
 
-    def extend(self, submit: Submit, start: pb.Start, text: str, piece: str, done: bool) -> Extend:
-        """The next `piece` of a growing text, of which `text` is all so far, piece included."""
+    def extend(
+        self, submit: Submit, start: pb.Start, text: str, piece: str, done: bool, tokens: int = 0
+    ) -> Extend:
+        """The next `piece` of a growing text, of which `text` is all so far, piece included, and
+        `tokens` were sent before. Raises InvalidRequest when there are too many."""
         ids = self.tokenizer.encode(piece)
+        self._check_tokens(tokens + len(ids), "text")
         end = (self.config.text_ids.tts_eos,) if done else ()
         room = self.settings.max_positions - len(submit.prompt.text_ids) - 1
         cap = min(start.max_frames or frame_cap(text), room)

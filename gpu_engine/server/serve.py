@@ -107,11 +107,14 @@ async def serve(settings: EngineSettings) -> None:
 
 
 def build_server(service: EngineService, checks: health.aio.HealthServicer) -> grpc.aio.Server:
-    limits = [
+    options = [
         ("grpc.max_receive_message_length", LARGEST_MESSAGE),
         ("grpc.so_reuseport", 0),
+        # A client whose host vanished says nothing: its stream must not hold a slot for long.
+        ("grpc.keepalive_time_ms", 10_000),
+        ("grpc.keepalive_timeout_ms", 5_000),
     ]
-    server = grpc.aio.server(options=limits)
+    server = grpc.aio.server(options=options)
     engine_pb2_grpc.add_EngineServicer_to_server(service, server)  # type: ignore[no-untyped-call]
     health_pb2_grpc.add_HealthServicer_to_server(checks, server)
     reflection.enable_server_reflection([SERVICE, HEALTH, reflection.SERVICE_NAME], server)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from gpu_engine import messages as m
-from gpu_engine.models.checkpoint import Checkpoint
+from gpu_engine.models.checkpoint import Checkpoint, load_checkpoint
 from gpu_engine.models.prompt import PromptRequest, Reference
 from gpu_engine.models.synthesis import Utterance, synthesise
 from gpu_engine.proto import engine_pb2 as pb
 from gpu_engine.scheduler import Kind
 from tests.engine.bench import FRAMES, TEXT, Bench, distance, start
-from tests.engine.conftest import BASE, DESIGN
+from tests.engine.conftest import BASE, CUSTOM, DESIGN
 
 VOICES = ("ryan", "serena", "sohee")
 SAMPLES = 1920
@@ -152,7 +153,7 @@ def test_a_stream_whose_numbers_break_ends_alone(bench: Bench) -> None:
 
 
 def test_a_full_engine_says_when_to_come_back(checkpoint: Callable[[str], Checkpoint]) -> None:
-    bench = Bench(checkpoint("tiny-1b7-custom_voice"), slots=1, waiting=0)
+    bench = Bench(checkpoint(CUSTOM), slots=1, waiting=0)
     first, second = bench.submit(start()), bench.submit(start())
     failed = bench.heard[second].failed
     assert (failed.code, failed.retryable, failed.retry_after_ms) == ("engine_full", True, 3000)
@@ -166,6 +167,39 @@ def test_leading_silence_is_removed_and_counted(bench: Bench) -> None:
     cut = trimmed.finished.trimmed_samples
     assert trimmed.finished.samples == len(kept.samples) - cut
     assert distance(trimmed.samples, kept.samples[cut:]) == 0
+
+
+def silent_and_endless(folder: Path) -> Bench:
+    """An engine whose model never stops and whose codec has gone silent."""
+    checkpoint = load_checkpoint(folder)
+    for parameter in checkpoint.codec_decoder.decoder[-1].parameters():
+        parameter.data.zero_()
+    bench = Bench(checkpoint)
+    bench.runner.rules.blocked[bench.runner.rules.end] = True
+    return bench
+
+
+def test_a_stream_lost_in_silence_is_cut_as_length(
+    checkpoint_folder: Callable[[str], Path],
+) -> None:
+    bench = silent_and_endless(checkpoint_folder(CUSTOM))
+    finished = bench.say(start(keep_silence=False, max_frames=400)).finished
+    assert (finished.reason, finished.trimmed_samples) == ("length", 24_000)
+    assert 4 * 24_000 <= finished.samples < 6 * 24_000
+
+
+def test_a_text_without_any_sound_is_a_retryable_error(
+    checkpoint_folder: Callable[[str], Path],
+) -> None:
+    bench = silent_and_endless(checkpoint_folder(CUSTOM))
+    failed = bench.say(start(keep_silence=False, max_frames=9)).failed
+    assert (failed.code, failed.retryable) == ("no_audio", True)
+
+
+def test_who_keeps_silence_gets_all_of_it(checkpoint_folder: Callable[[str], Path]) -> None:
+    bench = silent_and_endless(checkpoint_folder(CUSTOM))
+    finished = bench.say(start(max_frames=100)).finished
+    assert (finished.reason, finished.samples) == ("length", 100 * SAMPLES)
 
 
 def test_device_time_is_shared_by_the_rows_of_each_step(bench: Bench) -> None:

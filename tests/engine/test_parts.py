@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from prometheus_client import generate_latest
 
 from gpu_engine import messages as m
-from gpu_engine.audio import LeadingSilence, to_pcm16, window_rms
+from gpu_engine.audio import LeadingSilence, QuietRun, to_pcm16, window_rms
 from gpu_engine.proto import engine_pb2 as pb
 from gpu_engine.server.link import Mailbox
 from gpu_engine.server.metrics import Metrics, StatusCollector
@@ -54,6 +54,16 @@ def test_every_sample_is_delivered_or_counted(pattern: str, step: int) -> None:
     kept = 0 if silence.open else len(audio) - silence.trimmed
     assert len(heard) + silence.trimmed + kept == len(audio)
     assert np.array_equal(heard, audio[len(audio) - len(heard) :])
+
+
+def test_a_run_of_quiet_is_counted_from_the_last_sound() -> None:
+    run = QuietRun()
+    assert [run.push(windows(part)) // 240 for part in ("#...", "....", ".#..", "#")] == [
+        3,
+        7,
+        2,
+        0,
+    ]
 
 
 def test_level_and_sixteen_bits() -> None:
