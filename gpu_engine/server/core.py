@@ -55,8 +55,9 @@ class Core:
         while self._front_lives(pause):
             for message in self._mail():
                 engine.handle(message, time.monotonic())
-            pause = 0.0 if engine.turn() else self._idle(engine)
+            worked = engine.turn()
             self._beat(engine)
+            pause = 0.0 if worked else self._idle(engine)
 
     def _idle(self, engine: Engine) -> float:
         """Nothing may run: checks the books and returns the seconds until something might."""
