@@ -22,13 +22,15 @@ def decoder(checkpoint: Load) -> CodecDecoder:
     return checkpoint(CUSTOM).codec_decoder
 
 
-@torch.inference_mode()
-def test_it_works(decoder: CodecDecoder) -> None:
+@pytest.mark.parametrize("gradients", [False, True], ids=["folded", "plain"])
+def test_it_works(gradients: bool, decoder: CodecDecoder) -> None:
     expected = golden("codec_decoder")
-    assert_close(decoder(tensor(expected["codes"]))[0], tensor(expected["wav"]))
+    with torch.set_grad_enabled(gradients):
+        audio = decoder(tensor(expected["codes"]))
+    assert_close(audio[0].detach(), tensor(expected["wav"]))
 
 
-@torch.inference_mode()
+@torch.enable_grad()
 def test_every_stage(decoder: CodecDecoder) -> None:
     expected = golden("codec_decoder")
     seen: dict[str, torch.Tensor] = {}
@@ -51,17 +53,18 @@ def _record(
     part: torch.nn.Module, seen: dict[str, torch.Tensor], name: str
 ) -> torch.utils.hooks.RemovableHandle:
     def keep(module: torch.nn.Module, inputs: object, output: torch.Tensor) -> None:
-        seen[name] = output
+        seen[name] = output.detach()
 
     return part.register_forward_hook(keep)
 
 
+@pytest.mark.parametrize("gradients", [False, True], ids=["folded", "plain"])
 @pytest.mark.parametrize("frames", [1, 2, 5, 24])
-@torch.inference_mode()
-def test_streaming(frames: int, decoder: CodecDecoder) -> None:
+def test_streaming(frames: int, gradients: bool, decoder: CodecDecoder) -> None:
     expected = golden("codec_decoder")
-    audio = _stream(decoder, tensor(expected["codes"]), frames)
-    assert_close(audio[0], tensor(expected["wav"]))
+    with torch.set_grad_enabled(gradients):
+        audio = _stream(decoder, tensor(expected["codes"]), frames)
+    assert_close(audio[0].detach(), tensor(expected["wav"]))
 
 
 def _stream(decoder: CodecDecoder, codes: torch.Tensor, frames: int) -> torch.Tensor:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from gpu_engine.config import CodecDecoderConfig
+from gpu_engine.models.codec.folded import FoldedDecoder
 from gpu_engine.models.codec.quantizer import SplitQuantizer
 from gpu_engine.models.codec.state import CodecState, Tape, zeros
 from gpu_engine.models.codec.transformer import WindowedTransformer
@@ -125,6 +127,7 @@ class CodecDecoder(nn.Module):
             nn.ModuleList([CausalUpsample(latent, latent, ratio, ratio), ConvNeXt(latent)])
             for ratio in config.upsampling_ratios
         )
+        self._folded: FoldedDecoder | None = None
         widths = [width >> step for step in range(len(config.upsample_rates) + 1)]
         blocks = zip(widths, widths[1:], config.upsample_rates, strict=False)
         self.decoder = nn.ModuleList(
@@ -138,6 +141,8 @@ class CodecDecoder(nn.Module):
 
     def forward(self, codes: Tensor) -> Tensor:
         """A whole utterance in one pass; for long ones `decode` needs less memory."""
+        if self._folds(codes):
+            return self.step(codes, self.initial_state(codes.shape[0]))[0]
         return self.render(self.quantizer.decode(codes)).clamp(-1, 1)
 
     def render(self, latents: Tensor) -> Tensor:
@@ -156,9 +161,35 @@ class CodecDecoder(nn.Module):
 
     def step(self, codes: Tensor, state: CodecState) -> tuple[Tensor, CodecState]:
         """The next n frames a row: codes [B, groups, n] -> audio [B, samples_per_frame * n]."""
+        if self._folds(codes):
+            self._folded = self._folded or FoldedDecoder(self)
+            audio, state = self._folded.step(self.quantizer.decode(codes), state)
+            return audio.clamp(-1, 1), state
         tape = Tape(state)
         audio = self._render(self.quantizer.decode(codes), tape, state.position)
         return audio.clamp(-1, 1), tape.close(state.position + codes.shape[-1])
+
+    def _folds(self, codes: Tensor) -> bool:
+        return codes.device.type == "cpu" and not torch.is_grad_enabled()
+
+    def refresh(self) -> None:
+        """After weights changed in place; moving, loading and `train`/`eval` do it themselves."""
+        self._folded = None
+        self.quantizer.refresh()
+
+    def train(self, mode: bool = True) -> CodecDecoder:
+        self.refresh()
+        super().train(mode)
+        return self
+
+    def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
+        self.refresh()
+        super()._load_from_state_dict(*args, **kwargs)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> CodecDecoder:
+        self.refresh()
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        return self
 
     def initial_state(self, rows: int, device: torch.device | str = "cpu") -> CodecState:
         return zeros(self._memory_shapes(), rows, torch.device(device))
