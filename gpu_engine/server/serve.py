@@ -113,6 +113,9 @@ def build_server(service: EngineService, checks: health.aio.HealthServicer) -> g
         # A client whose host vanished says nothing: its stream must not hold a slot for long.
         ("grpc.keepalive_time_ms", 10_000),
         ("grpc.keepalive_timeout_ms", 5_000),
+        # Clients ping too, also while a stream rests; the default would end their connections.
+        ("grpc.http2.min_ping_interval_without_data_ms", 1_000),
+        ("grpc.http2.max_ping_strikes", 0),
     ]
     server = grpc.aio.server(options=options)
     engine_pb2_grpc.add_EngineServicer_to_server(service, server)  # type: ignore[no-untyped-call]
