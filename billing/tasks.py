@@ -5,15 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 
 import structlog
-from celery import shared_task
 from django.conf import settings
 
 from billing import services
+from ttsapp.celery import app
 
 log = structlog.get_logger()
 
 
-@shared_task(name="billing.close_orphans")  # type: ignore[untyped-decorator]
+@app.task(name="billing.close_orphans")  # type: ignore[untyped-decorator]
 def close_orphans() -> int:
     """Run every few minutes; any number of workers may run it at once."""
     closed = services.close_orphans(timedelta(seconds=settings.ORPHAN_SECONDS))

@@ -12,9 +12,11 @@ import httpx
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import connection
 
 from tests.ttsapp.scripted_engine import EngineThread, ScriptedEngine
 from tests.ttsapp.web_thread import WebThread
+from ttsapp import background, database
 from ttsapp.audit.services import SYSTEM
 from ttsapp.keys.models import ApiKey
 from ttsapp.keys.services import create_key
@@ -90,14 +92,20 @@ def web_thread(engine_thread: EngineThread, django_db_setup: None) -> Iterator[W
     thread = WebThread()
     yield thread
     thread.close()
+    database._threads().shutdown()
+    if connection.vendor == "postgresql":
+        connection.close_pool()
 
 
 @pytest.fixture
-def base(web_thread: WebThread, engine: ScriptedEngine, transactional_db: None) -> str:
+def base(web_thread: WebThread, engine: ScriptedEngine, transactional_db: None) -> Iterator[str]:
     base = f"http://{web_thread.address}"
     # A test before this one may have stopped the engine: the link needs a moment to be back.
     eventually(lambda: httpx.get(f"{base}/readyz").status_code == 200)
-    return base
+    yield base
+    # What the test left running would meet the next one's empty tables.
+    engine.release.set()
+    eventually(lambda: not background._running)
 
 
 @pytest.fixture

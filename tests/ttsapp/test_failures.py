@@ -1,4 +1,4 @@
-"""The engine away, refusing, stalling or dying; the client leaving: who is told what, and who pays."""
+"""The engine away, refusing, stalling or dying; the client leaving: who is told, who pays."""
 
 from __future__ import annotations
 

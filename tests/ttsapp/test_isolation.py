@@ -18,7 +18,8 @@ from ttsapp.keys.models import ApiKey
 from ttsapp.tenants.models import Role
 from ttsapp.tenants.services import add_member
 
-# Route, method, and the status for: nobody, a stranger, and Alice's viewer, developer, admin, owner.
+# Route, method, and the status for nobody, a stranger, and Alice's viewer, developer, admin,
+# owner.
 MATRIX = [
     ("/console/alice", "GET", 302, 404, 200, 200, 200, 200),
     ("/console/alice/keys", "POST", 302, 404, 403, 200, 200, 200),

@@ -19,7 +19,7 @@ from ttsapp.http import is_api
 def test_the_whole_chain_is_native_to_asyncio() -> None:
     layers = [import_string(name) for name in settings.MIDDLEWARE]
     assert all(layer.async_capable for layer in layers)
-    assert [layer.__name__ for layer in layers][0] == "RequestContext"
+    assert layers[0] is middleware.RequestContext
 
 
 def test_the_browsers_part_steps_aside_for_the_api() -> None:

@@ -26,7 +26,7 @@ COMPLETED = Usage(Outcome.COMPLETED, characters=10, billed_characters=10, audio_
 NOW = timedelta(0)
 
 
-class Crash(Exception):
+class CrashError(Exception):
     """Stands for the process dying at that line."""
 
 
@@ -60,9 +60,9 @@ def test_a_crash_inside_the_settlement(
     billing.reserve(request_of)
 
     def die(*_: object) -> None:
-        raise Crash
+        raise CrashError
 
-    with monkeypatch.context() as patch, pytest.raises(Crash):
+    with monkeypatch.context() as patch, pytest.raises(CrashError):
         patch.setattr("django.db.models.query.QuerySet.delete", die)
         billing.settle(request_of, COMPLETED)
 
@@ -110,10 +110,10 @@ def test_a_crash_inside_the_reconciler(alice: Party, monkeypatch: pytest.MonkeyP
     def die_at_the_second(request: Metered, usage: Usage) -> bool:
         calls.append(request)
         if len(calls) == 2:
-            raise Crash
+            raise CrashError
         return real(request, usage)
 
-    with monkeypatch.context() as patch, pytest.raises(Crash):
+    with monkeypatch.context() as patch, pytest.raises(CrashError):
         patch.setattr(billing, "settle", die_at_the_second)
         billing.close_orphans(NOW)
 

@@ -24,7 +24,7 @@ class WebThread:
         )
         self._server = uvicorn.Server(config)
         self._socket = config.bind_socket()
-        self.address = "127.0.0.1:{}".format(self._socket.getsockname()[1])
+        self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
         limit = time.monotonic() + STARTUP_SECONDS
