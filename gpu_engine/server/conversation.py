@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
+import structlog
+
 from gpu_engine import messages as m
 from gpu_engine.config import SAMPLE_RATE
 from gpu_engine.errors import EngineError, InvalidRequest
@@ -13,6 +15,8 @@ from gpu_engine.server.limits import is_speakable
 from gpu_engine.server.link import Link, Mailbox, StreamEvent
 from gpu_engine.server.opening import Desk
 from gpu_engine.server.text_feed import TextFeed
+
+log = structlog.get_logger()
 
 Requests = AsyncIterator[pb.SynthesizeRequest]
 REASONS = {
@@ -46,6 +50,7 @@ class Conversation:
         self._desk.check(self._start)
         mailbox = self._link.open(self._stream)
         reading = asyncio.create_task(self._read(mailbox))
+        reading.add_done_callback(lambda task: self._reader_ended(task, mailbox))
         try:
             while True:
                 event = await mailbox.get()
@@ -70,6 +75,13 @@ class Conversation:
         except EngineError as error:
             self._link.tell(m.CancelStream(self._stream))
             mailbox.put(failed(self._stream, error))
+
+    def _reader_ended(self, task: asyncio.Task[None], mailbox: Mailbox) -> None:
+        """A reader that broke must not leave its stream waiting for ever."""
+        if not task.cancelled() and task.exception() is not None:
+            log.error("reading a client failed", exc_info=task.exception())
+            self._link.tell(m.CancelStream(self._stream))
+            mailbox.put(m.StreamFailed(self._stream, "internal", "the request could not be read"))
 
     async def _take_text(self) -> None:
         """Until the client ends its text; speech may begin before that in streaming layout."""

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import zmq
 import zmq.asyncio
 
 from gpu_engine import messages as m
-from gpu_engine.errors import EngineError
+from gpu_engine.errors import EngineError, EngineFull
 
 StreamEvent = m.StreamAccepted | m.AudioChunk | m.StreamFinished | m.StreamFailed
 BYTES_PER_SECOND = 48_000
+MOST_CLIPS, CLIP_WAIT_MS = 8, 5000
 
 
 class Mailbox:
@@ -56,8 +58,11 @@ class Link:
         self._last = 0
 
     def tell(self, message: m.ToCore) -> None:
-        """Never waits: without a high-water mark the socket takes every message at once."""
-        self._socket.send(m.encode(message), zmq.NOBLOCK)
+        """Never waits: without a high-water mark the socket takes every message at once. A core
+        that is gone needs no news."""
+        if not self._socket.closed:
+            sent = asyncio.ensure_future(self._socket.send(m.encode(message), zmq.NOBLOCK))
+            sent.add_done_callback(_look_away)
 
     def number(self) -> int:
         self._last += 1
@@ -74,6 +79,9 @@ class Link:
             self.tell(m.CancelStream(stream))
 
     async def encode(self, pcm: bytes) -> m.ClipEncoded:
+        """Raises EngineFull when too many clips wait already, EngineError when it fails."""
+        if len(self._clips) >= MOST_CLIPS:
+            raise EngineFull(CLIP_WAIT_MS)
         clip = self.number()
         self._clips[clip] = asyncio.get_running_loop().create_future()
         self.tell(m.EncodeClip(clip, pcm))
@@ -122,6 +130,11 @@ class Link:
             waiting.set_exception(outcome)
         else:
             waiting.set_result(outcome)
+
+
+def _look_away(sent: asyncio.Future[Any]) -> None:
+    if not sent.cancelled():
+        sent.exception()
 
 
 def socket_address(folder: Path, generation: int) -> str:

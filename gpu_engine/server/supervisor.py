@@ -8,7 +8,6 @@ import tempfile
 import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -126,7 +125,11 @@ class Supervisor:
         gone = asyncio.create_task(core.process.wait())
         try:
             while not gone.done():
-                await asyncio.wait({gone}, timeout=1.0)
+                await asyncio.wait({gone, core.reading}, timeout=1.0)
+                if core.reading.done() and not gone.done():
+                    log.error("core says what nobody understands", error=core.reading.exception())
+                    core.process.kill()
+                    await gone
                 silent = time.monotonic() - core.heard_at
                 if core.ready and silent > self._settings.hang_limit and not gone.done():
                     log.error("core hangs", silent_seconds=round(silent))
@@ -141,8 +144,7 @@ class Supervisor:
         core.link.fail_all("engine_restarted", "the engine restarted while it spoke this text")
         await _end(core.process)
         core.reading.cancel()
-        with suppress(asyncio.CancelledError):
-            await core.reading
+        await asyncio.wait({core.reading})
         core.link.shut()
 
     def close(self) -> None:

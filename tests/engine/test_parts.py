@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+
 import msgspec
 import numpy as np
 import pytest
@@ -11,8 +14,9 @@ from prometheus_client import generate_latest
 
 from gpu_engine import messages as m
 from gpu_engine.audio import LeadingSilence, QuietRun, to_pcm16, window_rms
+from gpu_engine.errors import EngineFull
 from gpu_engine.proto import engine_pb2 as pb
-from gpu_engine.server.link import Mailbox
+from gpu_engine.server.link import Link, Mailbox
 from gpu_engine.server.metrics import Metrics, StatusCollector
 
 LOUD = np.full(240, 0.5, np.float32) * np.tile([1, -1], 120).astype(np.float32)
@@ -120,3 +124,16 @@ def test_metrics_tell_ends_audio_and_state() -> None:
     assert "parlance_engine_audio_seconds_total 1.0" in lines
     assert "parlance_engine_ready 1.0" in lines
     assert "parlance_engine_streams 3.0" in lines
+
+
+async def test_voices_to_encode_do_not_pile_up(tmp_path: Path) -> None:
+    link = Link(f"ipc://{tmp_path}/core", unread_seconds=1)
+    waiting = [asyncio.create_task(link.encode(b"")) for _ in range(8)]
+    await asyncio.sleep(0)
+    with pytest.raises(EngineFull):
+        await link.encode(b"")
+    link.fail_all("engine_restarted", "gone")
+    ended = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [str(error) for error in ended] == ["gone"] * 8
+    link.shut()
+    link.tell(m.CancelStream(1))

@@ -205,6 +205,24 @@ async def test_a_voice_is_not_encoded_without_an_encoder(engine: EngineProcess) 
     assert dict(refusal.value.trailing_metadata() or ())["parlance-field"] == "model"
 
 
+async def test_clients_that_come_and_go_leave_a_sound_engine(engine: EngineProcess) -> None:
+    async def visit(number: int) -> str:
+        opened = start("Hello there.", seed=number, max_frames=6)
+        if number % 3:
+            return (await engine.say(opened)).kinds[-1]
+        call = engine.open()
+        await call.write(opening(opened))
+        call.cancel()
+        return "gone"
+
+    ends = await asyncio.gather(*map(visit, range(24)))
+    assert set(ends) <= {"finished", "error", "gone"}
+    assert "finished" in ends
+    status = await engine.status_when(streams=0)
+    assert status.core_restarts == 0
+    assert (await engine.say(start())).finished is not None
+
+
 async def test_a_killed_core_ends_its_streams_and_comes_back(engine: EngineProcess) -> None:
     call, answer = await open_stream(engine)
     before = await engine.status_when(streams=1)
