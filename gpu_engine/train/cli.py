@@ -7,7 +7,7 @@ import gzip
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import torch
@@ -204,6 +204,7 @@ def _talker(stages: Stages) -> None:  # type: ignore[valid-type]
     stage.add_argument("--rows", type=int, default=64, help="packed rows a step")
     stage.add_argument("--length", type=int, default=384, help="positions in a row")
     stage.add_argument("--seed", type=int, default=1)
+    stage.add_argument("--save-seconds", type=float, default=120.0, help="between saves")
     stage.add_argument("--report-steps", type=int, default=100)
     stage.add_argument("--validate-steps", type=int, default=1000)
     stage.add_argument("--no-speaker", action="store_true", help="leave the speaker encoder out")
@@ -223,8 +224,8 @@ def _run_talker(args: argparse.Namespace) -> None:
         capture=not args.no_capture,
         compile=not args.no_compile,
     )
-    names = ("recipe", "codes", "out", "state", "weights", "writers", "start_hours", "deadline")
-    chosen = {name: getattr(args, name) for name in (*names, "report_steps", "validate_steps")}
+    names = [field.name for field in fields(Run) if field.name != "speaker"]
+    chosen = {name: getattr(args, name) for name in names}
     run = Run(**chosen, speaker=not args.no_speaker)
     train_talker(run, settings, join_world(args.device))
 
@@ -283,3 +284,7 @@ def _run_evaluate(args: argparse.Namespace) -> None:
     )
     figures = evaluate(args.checkpoint, args.sentences, args.out, how, args.device, args.count)
     print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -100,11 +100,12 @@ class Trainer:
         self.report = torch.zeros(len(REPORT), device=world.device)
         self._unguided = torch.zeros((), device=world.device)
         self.parameters = [p for p in self.learner.parameters() if p.requires_grad]
-        self.average = [p.detach().clone() for p in self.parameters]
+        self._values = [p.detach() for p in self.parameters]
+        self.average = [value.clone() for value in self._values]
         self.gradients = FlatGradients(self.parameters, world)
         self.optimiser = _optimiser(self.parameters, settings, world)
         self.step, self.clock = 0, Clock()
-        self._elapsed = 0.0
+        self._elapsed, self._asked = 0.0, -1
         if world.device.type == "cuda":
             # cuDNN's attention plans anew for masks; the memory-efficient kernel takes them as is.
             torch.backends.cuda.enable_cudnn_sdp(False)
@@ -159,7 +160,7 @@ class Trainer:
             group["lr"] = budget.rate(step, done)
         self.optimiser.step()
         share = 1 - min(settings.average, (1 + step) / (10 + step))
-        torch._foreach_lerp_(self.average, [p.detach() for p in self.parameters], share)
+        torch._foreach_lerp_(self.average, self._values, share)
         self.step += 1
 
     def _pick(self, step: int) -> None:
@@ -176,10 +177,9 @@ class Trainer:
             return min(1.0, self.step / self.settings.steps)
         if self.world.size == 1:
             self._elapsed = self.clock.elapsed()
-        elif self.step % 25 == 0:
-            elapsed = torch.tensor([self.clock.elapsed()], device=self.world.device)
-            dist.broadcast(elapsed, 0)
-            self._elapsed = float(elapsed)
+        elif self.step % 25 == 0 and self._asked != self.step:
+            self._asked = self.step
+            self._elapsed = agreed(self.clock.elapsed(), self.world)
         return min(1.0, self._elapsed / self.settings.seconds)
 
     @contextmanager
@@ -226,6 +226,15 @@ class Trainer:
                 *rows.tensors(),
             )
         return {f"held_out_{name}": float(v) for name, v in zip(REPORT, report, strict=True)}
+
+
+def agreed(value: float, world: World) -> float:
+    """The first rank's value, on every rank."""
+    if world.size == 1:
+        return value
+    shared = torch.tensor([value], dtype=torch.float64, device=world.device)
+    dist.broadcast(shared, 0)
+    return float(shared)
 
 
 def _optimiser(

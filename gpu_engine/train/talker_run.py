@@ -12,7 +12,7 @@ from gpu_engine.train.objective import REPORT
 from gpu_engine.train.progress import Progress
 from gpu_engine.train.runtime import Clock, Log, World
 from gpu_engine.train.store import Capacity, CodeStore, finished
-from gpu_engine.train.talker import Settings, Trainer
+from gpu_engine.train.talker import Settings, Trainer, agreed
 from gpu_engine.train.talker_state import load_state, load_weights, save_state, save_weights
 
 
@@ -54,7 +54,7 @@ def train_talker(
     _wait(run, store, world)
     before = _resume(run, trainer)
     if run.deadline:
-        left = run.deadline - time.time() + before
+        left = agreed(run.deadline - time.time() + before, world)
         trainer.settings = replace(settings, seconds=min(settings.seconds, left))
     trainer.clock = Clock(before)
     _loop(run, trainer, Log(run.out))
@@ -91,7 +91,7 @@ def _loop(run: Run, trainer: Trainer, log: Log) -> None:
             if trainer.feed.epoch != epoch:
                 epoch = trainer.feed.epoch
                 trainer.store.refresh(run.codes)
-            if trainer.step % run.report_steps == 0:
+            if trainer.step % run.report_steps == 0 and trainer.done() < 1:
                 _report(trainer, log, progress, trainer.step % run.validate_steps == 0)
             if world.leads and time.monotonic() - saved > run.save_seconds:
                 _save(run, trainer, log)

@@ -95,7 +95,9 @@ def micro_config(folder: Path) -> TtsConfig:
     return TtsConfig(
         kind="custom_voice",
         size="tiny",
-        text_ids=TextIds(**{f.name: raw[f"{f.name}_token_id"] for f in dataclasses.fields(TextIds)}),
+        text_ids=TextIds(
+            **{f.name: raw[f"{f.name}_token_id"] for f in dataclasses.fields(TextIds)}
+        ),
         talker=TalkerConfig(**_known(TalkerConfig, talker)),
         codec=TINY_CODEC,
         speaker_encoder=None,
@@ -108,7 +110,9 @@ def _known(kind: type, raw: dict) -> dict:
     return {name: value for name, value in raw.items() if name in names}
 
 
-def make_shard(folder: Path, texts=TEXTS, *, speakers=("clara",), seed=5, references=False) -> Shard:
+def make_shard(
+    folder: Path, texts=TEXTS, *, speakers=("clara",), seed=5, references=False
+) -> Shard:
     """Random codes for each text; the frames of utterance i number 4 + 2 i."""
     generator = torch.Generator().manual_seed(seed)
     spellings = Spellings.of(folder)

@@ -31,7 +31,8 @@ def hidden_states(model, rows):
         def __call__(self, layer, q, k, v):
             groups = q.shape[2] // k.shape[2]
             q, k, v = (
-                x.repeat_interleave(n, 2).transpose(1, 2) for x, n in ((q, 1), (k, groups), (v, groups))
+                x.repeat_interleave(n, 2).transpose(1, 2)
+                for x, n in ((q, 1), (k, groups), (v, groups))
             )
             mask = (same & causal)[:, None]
             return F.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2)
@@ -62,7 +63,7 @@ def test_it_works(scene):
         last = at + 1 == rows.frame.shape[1] or rows.frame[row, at + 1] < 0
         if last:
             expected.append(F.cross_entropy(logits[row, at], torch.tensor(end)))
-    assert losses(model, rows)[1] == pytest.approx(float(torch.stack(expected).mean()), abs=1e-5)
+    assert losses(model, rows)[1] == pytest.approx(torch.stack(expected).mean().item(), abs=1e-5)
 
 
 def test_head_j_learns_code_j_plus_1(scene):

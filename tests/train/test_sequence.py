@@ -31,9 +31,7 @@ def learner(micro, **options):
 
 
 def embedded(model, rows):
-    return model.embed(
-        rows.text, rows.codec, rows.speaker, rows.frame, rows.codes, model.vectors
-    )
+    return model.embed(rows.text, rows.codec, rows.speaker, rows.frame, rows.codes, model.vectors)
 
 
 def sequences(epoch):

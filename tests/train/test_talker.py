@@ -7,6 +7,8 @@ import torch
 
 from gpu_engine.models.prompt import PromptRequest, build_prompt
 from gpu_engine.models.synthesis import GREEDY, Draws, Utterance, generate
+from gpu_engine.models.talker import Talker
+from gpu_engine.models.tokenizer import TextTokenizer
 from gpu_engine.train.feed import BatchShape
 from gpu_engine.train.objective import Weights
 from gpu_engine.train.packing import Mix
@@ -14,7 +16,7 @@ from gpu_engine.train.store import FRAMES
 from gpu_engine.train.talker import Settings, Trainer
 from gpu_engine.train.talker_state import load_state, save_state
 
-from .conftest import CPU, MICRO_SPEAKER, TEXTS, make_store
+from .conftest import CPU, MICRO_SPEAKER, TEXTS, Micro, make_store, micro_config
 
 FAST = Settings(
     steps=240,
@@ -42,11 +44,6 @@ def trainer_of(micro, store, settings=FAST, speaker=None):
 @pytest.fixture(scope="module")
 def learned(vocabulary, tmp_path_factory):
     """A trainer that has learnt TEXTS by heart, with a little of everything on."""
-    from gpu_engine.models.talker import Talker
-    from gpu_engine.models.tokenizer import TextTokenizer
-
-    from .conftest import Micro, micro_config
-
     torch.set_num_threads(1)
     config = micro_config(vocabulary)
     tokenizer = TextTokenizer(vocabulary, config.text_ids)
@@ -61,7 +58,7 @@ def learned(vocabulary, tmp_path_factory):
 
 
 def test_it_works(learned):
-    micro, trainer, first = learned
+    _, trainer, first = learned
     last = trainer.report.tolist()
     assert last[1] < first[1] / 20
     assert last[2] < first[2] / 20

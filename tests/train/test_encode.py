@@ -1,0 +1,152 @@
+import json
+import wave
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+
+from gpu_engine.train.corpus import SpeechBatch, Utterance, open_corpus, write_wav
+from gpu_engine.train.encode import (
+    FRAME,
+    LEAD,
+    REFERENCES,
+    TAIL,
+    WINDOW,
+    Spellings,
+    encode_corpus,
+    trim,
+    write_shards,
+)
+from gpu_engine.train.store import CodeStore, finished
+
+from .conftest import ROOM, TEXTS
+
+
+def tone(before, speech, after):
+    """Silence, a loud tone, silence; in windows of 10 ms."""
+    wave = 0.3 * torch.sin(torch.arange(speech * WINDOW) * 0.3)
+    return torch.cat([torch.zeros(before * WINDOW), wave, torch.zeros(after * WINDOW)])
+
+
+def level_codes(audio):
+    """A codec that says how loud each frame is."""
+    loud = audio.reshape(len(audio), -1, FRAME).abs().mean(2)
+    return (loud * 1000).round().long()[:, None].expand(-1, 16, -1)
+
+
+def mel(audio):
+    return torch.zeros(len(audio), 24, 8)
+
+
+def test_it_works(vocabulary, tmp_path):
+    # given two clips with other silences around the same speech
+    audio = torch.stack([tone(30, 80, 90), tone(50, 80, 70)])
+    corpus = [SpeechBatch([Utterance(text, "clara") for text in TEXTS[:2]], audio)]
+    # when they are encoded, written and read
+    shards = encode_corpus(corpus, level_codes, None, Spellings.of(vocabulary))
+    assert [len(shard) for shard in write_shards(shards, tmp_path)] == [2]
+    store = CodeStore(("clara",), torch.device("cpu"), ROOM, bands=8)
+    assert store.refresh(tmp_path) == 1
+    # then both have the same codes, and their own text
+    frames = -(-(LEAD + 80 + TAIL) * WINDOW // FRAME)
+    assert store.rows[:, 1].tolist() == [frames] * 6
+    assert torch.equal(store.codes[:frames], store.codes[frames : 2 * frames])
+    canonical = Spellings.of(vocabulary).tokenizers[0]
+    for number in range(2):
+        line = store.rows[3 * number]
+        ids = store.tokens[line[2] : line[2] + line[3]].tolist()
+        assert ids == canonical.encode(TEXTS[number]).ids
+    assert finished(tmp_path, 1)
+    assert store.refresh(tmp_path) == 0
+
+
+def test_trimming_keeps_a_breath_at_both_ends():
+    trimmed = trim(torch.stack([tone(30, 80, 90), tone(0, 100, 100)]))
+    assert trimmed.starts == pytest.approx([(30 - LEAD) * 0.01, 0.0])
+    first = trimmed.audio[0]
+    assert first[: LEAD * WINDOW].abs().max() == 0
+    assert first[LEAD * WINDOW + 5].abs() > 0
+    assert trimmed.frames == [14, 15]
+
+
+def test_silence_has_no_frames():
+    assert trim(torch.zeros(1, 100 * WINDOW)).frames == [0]
+
+
+def test_word_times_follow_the_cut(vocabulary):
+    words = np.array([[0, 3, 0.3, 0.7], [4, 9, 0.7, 1.1]], np.float32)
+    batch = SpeechBatch([Utterance("The ferry", "clara", words)], tone(30, 80, 90)[None])
+    spellings = Spellings.of(vocabulary, variants=1)
+    (shard,) = encode_corpus([batch], level_codes, None, spellings)
+    offsets = spellings.tokenizers[0].encode("The ferry").offsets
+    # frame 0 is centred on 0.26 s: before the first word; frame 9 on 0.98 s: late in the second
+    assert shard.targets[0][0].tolist() == [0, 0]
+    assert shard.targets[0][9][1] == len(offsets) - 1
+
+
+def test_each_speaker_has_so_many_references(vocabulary):
+    batch = SpeechBatch([Utterance("No.", "mallory")] * 10, tone(10, 310, 30).repeat(10, 1))
+    (shard,) = encode_corpus([batch], level_codes, mel, Spellings.of(vocabulary))
+    assert Counter(name for name, _ in shard.references) == {"mallory": REFERENCES}
+
+
+def test_short_recordings_are_no_references(vocabulary):
+    batch = SpeechBatch([Utterance("No.", "mallory")], tone(10, 50, 30)[None])
+    (shard,) = encode_corpus([batch], level_codes, mel, Spellings.of(vocabulary))
+    assert shard.references == []
+
+
+def test_shards_are_written_whole(vocabulary, tmp_path):
+    batch = SpeechBatch([Utterance("No.", "alice")] * 5, tone(10, 50, 30).repeat(5, 1))
+    shards = encode_corpus([batch] * 2, level_codes, None, Spellings.of(vocabulary), size=5)
+    for number, _ in enumerate(write_shards(shards, tmp_path, "part0")):
+        assert not finished(tmp_path, 1)
+        with safe_open(tmp_path / f"part0-{number:04}.safetensors", "pt") as file:
+            assert json.loads(file.metadata()["speakers"]) == ["alice"] * 5
+    assert finished(tmp_path, 1)
+
+
+def test_folders_are_a_corpus(tmp_path):
+    rows = []
+    for number, windows in enumerate((40, 60)):
+        write_wav(tmp_path / f"{number}.wav", tone(10, windows, 10))
+        rows.append({"audio": f"{number}.wav", "text": TEXTS[number], "speaker": "bob"})
+    rows[1]["words"] = [[0, 5, 0.1, 0.4]]
+    (tmp_path / "manifest.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (batch,) = open_corpus(str(tmp_path), torch.device("cpu"))
+    assert [u.text for u in batch.utterances] == list(TEXTS[:2])
+    assert batch.utterances[0].words is None
+    np.testing.assert_allclose(batch.utterances[1].words, [[0, 5, 0.1, 0.4]], rtol=1e-6)
+    assert batch.audio.shape == (2, 80 * WINDOW)
+    torch.testing.assert_close(batch.audio[1], tone(10, 60, 10), atol=1e-4, rtol=0)
+
+
+def test_other_sample_rates_are_refused(tmp_path):
+    with wave.open(str(tmp_path / "a.wav"), "wb") as file:
+        file.setframerate(16_000)
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.writeframes(b"\0\0" * 100)
+    line = {"audio": "a.wav", "text": "No.", "speaker": "bob"}
+    (tmp_path / "manifest.jsonl").write_text(json.dumps(line))
+    with pytest.raises(ValueError, match="24 kHz"):
+        list(open_corpus(str(tmp_path), torch.device("cpu")))
+
+
+def test_a_corpus_that_is_neither_is_refused():
+    with pytest.raises(ValueError, match="neither a folder nor module:function"):
+        open_corpus("nowhere", torch.device("cpu"))
+
+
+def test_a_store_without_room_refuses(vocabulary, tmp_path):
+    batch = SpeechBatch(
+        [Utterance("No.", f"s{n}") for n in range(20)], tone(9, 50, 9).repeat(20, 1)
+    )
+    list(
+        write_shards(encode_corpus([batch], level_codes, None, Spellings.of(vocabulary)), tmp_path)
+    )
+    store = CodeStore(("clara",), torch.device("cpu"), ROOM, bands=8)
+    with pytest.raises(ValueError, match="more than 12 speakers"):
+        store.refresh(tmp_path)

@@ -1,0 +1,76 @@
+import numpy as np
+import torch
+
+from gpu_engine.train.feed import BatchShape, Feed, training_samples
+from gpu_engine.train.packing import AUTO, FULL, Mix, lengths, pack, plan_epoch
+from gpu_engine.train.store import FRAMES, TOKENS
+
+from .conftest import CPU, TEXTS, make_store
+
+
+def test_it_works(micro, tmp_path):
+    # given utterances with three spellings each
+    store = make_store(micro.folder, tmp_path, texts=TEXTS * 8)
+    samples = training_samples(store)
+    # when an epoch is planned
+    epoch = plan_epoch(store, samples, 96, Mix(), np.random.default_rng(0))
+    # then every utterance is there once, whole, in one of its spellings
+    starts = (epoch.place == 0) & (epoch.sample >= 0)
+    drawn = epoch.sample[starts]
+    assert sorted(drawn // store.spellings) == list(range(len(TEXTS) * 8))
+    sizes = lengths(store.rows[drawn], epoch.style[starts])
+    assert (epoch.sample >= 0).sum() == sizes.sum()
+    assert len({int(sample) % store.spellings for sample in drawn}) == 3
+
+
+def test_rows_are_full(micro, tmp_path):
+    store = make_store(micro.folder, tmp_path, texts=TEXTS * 40)
+    epoch = plan_epoch(store, training_samples(store), 384, Mix(), np.random.default_rng(0))
+    assert (epoch.sample >= 0).mean() > 0.93
+
+
+def test_lengths_count_prefix_text_and_frames():
+    rows = np.zeros((4, 6), np.int64)
+    rows[:, FRAMES], rows[:, TOKENS] = 20, 5
+    style = np.array([FULL, FULL | AUTO, 0, AUTO], np.uint8)
+    assert lengths(rows, style).tolist() == [9 + 7 + 20, 8 + 7 + 20, 9 + 1 + 20, 8 + 1 + 20]
+
+
+def test_packing_takes_the_largest_that_fits():
+    sizes = np.array([5, 3, 4, 2, 6])
+    assert pack(np.arange(5), sizes, 8) == [[4, 3], [0, 1], [2]]
+
+
+def test_equal_seeds_plan_equal_epochs(micro, tmp_path):
+    store = make_store(micro.folder, tmp_path)
+    one, two = (
+        plan_epoch(store, training_samples(store), 96, Mix(), np.random.default_rng(7))
+        for _ in range(2)
+    )
+    assert np.array_equal(one.sample, two.sample)
+    assert np.array_equal(one.style, two.style)
+
+
+def test_two_percent_are_held_out_of_a_large_corpus(micro, tmp_path):
+    store = make_store(micro.folder, tmp_path, texts=TEXTS[:1] * 150)
+    trained, held = training_samples(store), training_samples(store, held_out=True)
+    assert len(held) == 3
+    assert not set(trained) & set(held)
+    assert len(trained) + len(held) == 150
+
+
+def test_the_feed_never_runs_dry(micro, tmp_path):
+    store = make_store(micro.folder, tmp_path)
+    feed = Feed(store, BatchShape(rows=2, length=64), CPU)
+    slots = (
+        torch.zeros(2, 64, dtype=torch.int32),
+        torch.zeros(2, 64, dtype=torch.int16),
+        torch.zeros(2, 64, dtype=torch.uint8),
+    )
+    epochs = []
+    for _ in range(12):
+        feed.fill(slots)
+        assert (slots[0] >= 0).any()
+        epochs.append(feed.epoch)
+    assert epochs == sorted(epochs)
+    assert epochs[-1] >= 3
