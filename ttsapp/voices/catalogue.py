@@ -3,6 +3,7 @@ names that OpenAI's clients send."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,6 +17,8 @@ _DATED = tuple(f"{name}-20" for name in RETIRED_MODELS)
 _STOCK_FEMALE = ("alloy", "coral", "marin", "nova", "sage", "shimmer")
 _STOCK_MALE = ("ash", "ballad", "cedar", "echo", "fable", "onyx", "verse")
 STOCK_VOICES = tuple(sorted(_STOCK_FEMALE + _STOCK_MALE))
+
+_FEMALE_WORDS = frozenset({"female", "woman", "girl"})
 
 # Two-letter codes for the engine's language names.
 _LANGUAGE_CODES = {
@@ -97,14 +100,23 @@ def is_retired(name: str) -> bool:
 @lru_cache(maxsize=64)
 def stock_voices(model: SpeechModel) -> dict[str, Preset]:
     """The thirteen stock names, shared out over the model's voices of the same kind."""
-    female = [preset for preset in model.presets if "female" in preset.description.casefold()]
-    male = [preset for preset in model.presets if preset not in female]
+    female = tuple(preset for preset in model.presets if _is_female(preset))
+    male = tuple(preset for preset in model.presets if preset not in female)
     names: dict[str, Preset] = {}
     for stock, voices in ((_STOCK_FEMALE, female), (_STOCK_MALE, male)):
-        pool = voices or model.presets
+        pool = _english(voices) or voices or model.presets
         if pool:
             names.update((name, pool[place % len(pool)]) for place, name in enumerate(stock))
     return names
+
+
+def _is_female(preset: Preset) -> bool:
+    return not _FEMALE_WORDS.isdisjoint(re.findall(r"\w+", preset.description.casefold()))
+
+
+def _english(presets: tuple[Preset, ...]) -> tuple[Preset, ...]:
+    """Callers of the stock names mostly speak English: its native voices come first."""
+    return tuple(preset for preset in presets if preset.native_language == "english")
 
 
 def read(models: list[engine_pb2.Model]) -> Catalogue:
