@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import numpy as np
 
-from gpu_engine.config import SAMPLE_RATE
+from gpu_engine.config import SAMPLE_RATE, TtsConfig
 from gpu_engine.errors import EngineError, InvalidRequest
+from gpu_engine.models.checkpoint import checkpoint_fingerprint
+from gpu_engine.models.tokenizer import TextTokenizer
 from gpu_engine.proto import engine_pb2 as pb
 from gpu_engine.proto import engine_pb2_grpc
 from gpu_engine.server.conversation import Conversation, Requests, error_event
 from gpu_engine.server.metrics import Metrics
 from gpu_engine.server.opening import Desk
 from gpu_engine.server.presets import languages, presets
+from gpu_engine.server.settings import EngineSettings
 from gpu_engine.server.supervisor import State, Supervisor
 
 # Subscriptable for the type checker only.
@@ -155,6 +158,15 @@ class EngineService(engine_pb2_grpc.EngineServicer):
             raise InvalidRequest(f"a clip is {limits} long", "pcm")
         if not np.isfinite(samples).all() or not samples.any():
             raise InvalidRequest("the clip is silent or has samples that are not numbers", "pcm")
+
+
+def build_service(
+    settings: EngineSettings, config: TtsConfig, supervisor: Supervisor, metrics: Metrics
+) -> EngineService:
+    """Raises CheckpointError when the tokenizer or the weights' headers can't be read."""
+    tokenizer = TextTokenizer(settings.folder, config.text_ids)
+    desk = Desk(settings.folder.resolve().name, config, tokenizer, settings)
+    return EngineService(desk, supervisor, checkpoint_fingerprint(settings.folder), metrics)
 
 
 async def _abort(context: Context, error: EngineError) -> None:

@@ -10,24 +10,25 @@ import signal
 import socket
 import sys
 from dataclasses import fields
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 import grpc
 import structlog
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from gpu_engine.config import read_config
+from gpu_engine.config import TtsConfig, read_config
 from gpu_engine.errors import CheckpointError
-from gpu_engine.models.checkpoint import checkpoint_fingerprint
-from gpu_engine.models.tokenizer import TextTokenizer
 from gpu_engine.proto import engine_pb2 as pb
 from gpu_engine.proto import engine_pb2_grpc
-from gpu_engine.server.front import EngineService
 from gpu_engine.server.logs import configure_logs
 from gpu_engine.server.metrics import Metrics
-from gpu_engine.server.opening import Desk
 from gpu_engine.server.settings import EngineSettings, shipped_checkpoint
 from gpu_engine.server.supervisor import StartupError, State, Supervisor
+
+if TYPE_CHECKING:
+    from gpu_engine.server.front import EngineService
 
 log = structlog.get_logger()
 
@@ -76,34 +77,74 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def serve(settings: EngineSettings) -> None:
     """Until SIGTERM or SIGINT. Raises CheckpointError or StartupError when it cannot start."""
-    config = read_config(settings.folder)
-    tokenizer = TextTokenizer(settings.folder, config.text_ids)
-    desk = Desk(settings.folder.resolve().name, config, tokenizer, settings)
-    fingerprint = checkpoint_fingerprint(settings.folder)
-    checks, metrics = health.aio.HealthServicer(), Metrics()
-    telling: set[asyncio.Task[None]] = set()
+    await Front(settings, read_config(settings.folder)).run()
 
-    def told(state: State) -> None:
+
+class Front:
+    """The gRPC server and the supervised core behind it."""
+
+    def __init__(self, settings: EngineSettings, config: TtsConfig) -> None:
+        self._settings, self._config = settings, config
+        self._supervisor = Supervisor(settings, self._changed)
+        self._checks = health.aio.HealthServicer()
+        self._metrics = Metrics()
+        self._service: EngineService | None = None
+        self._telling: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        stop = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        supervising = asyncio.create_task(self._supervisor.run())
+        stopping = asyncio.create_task(stop.wait())
+        try:
+            server = await self._open()
+            await asyncio.wait({supervising, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            self._supervisor.drain()
+            await server.stop(self._settings.grace if stop.is_set() else 0)
+        finally:
+            stopping.cancel()
+            supervising.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await supervising
+            self._supervisor.close()
+
+    async def _open(self) -> grpc.aio.Server:
+        await self._tell_health(State.STARTING)
+        # The imports that prompts need take seconds: the core starts meanwhile.
+        front = await asyncio.to_thread(import_module, "gpu_engine.server.front")
+        service: EngineService = front.build_service(
+            self._settings, self._config, self._supervisor, self._metrics
+        )
+        self._service = service
+        server = build_server(service, self._checks)
+        listen(server, self._settings.listen)
+        if self._settings.metrics_port:
+            self._metrics.serve(self._settings.metrics_port, service.status)
+        await server.start()
+        log.info("listening", address=self._settings.listen, pid=os.getpid())
+        return server
+
+    def _changed(self, state: State) -> None:
         log.info("engine", state=state.value)
-        service.state_changed()
-        task = asyncio.create_task(set_health(checks, state))
-        telling.add(task)
-        task.add_done_callback(telling.discard)
+        if self._service is not None:
+            self._service.state_changed()
+        task = asyncio.create_task(self._tell_health(state))
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
 
-    supervisor = Supervisor(settings, told)
-    service = EngineService(desk, supervisor, fingerprint, metrics)
+    async def _tell_health(self, state: State) -> None:
+        answer = health_pb2.HealthCheckResponse
+        serving = answer.SERVING if state is State.READY else answer.NOT_SERVING
+        for service in ("", SERVICE):
+            await self._checks.set(service, serving)
 
-    await set_health(checks, State.STARTING)
-    server = build_server(service, checks)
+
+def listen(server: grpc.aio.Server, address: str) -> None:
     try:
-        server.add_insecure_port(settings.listen)
+        server.add_insecure_port(address)
     except RuntimeError:
-        raise StartupError(f"cannot listen on {settings.listen}") from None
-    if settings.metrics_port:
-        metrics.serve(settings.metrics_port, service.status)
-    await server.start()
-    log.info("listening", address=settings.listen, model=desk.model, pid=os.getpid())
-    await until_stopped(settings, supervisor, server)
+        raise StartupError(f"cannot listen on {address}") from None
 
 
 def build_server(service: EngineService, checks: health.aio.HealthServicer) -> grpc.aio.Server:
@@ -122,31 +163,3 @@ def build_server(service: EngineService, checks: health.aio.HealthServicer) -> g
     health_pb2_grpc.add_HealthServicer_to_server(checks, server)
     reflection.enable_server_reflection([SERVICE, HEALTH, reflection.SERVICE_NAME], server)
     return server
-
-
-async def set_health(checks: health.aio.HealthServicer, state: State) -> None:
-    answer = health_pb2.HealthCheckResponse
-    serving = answer.SERVING if state is State.READY else answer.NOT_SERVING
-    for service in ("", SERVICE):
-        await checks.set(service, serving)
-
-
-async def until_stopped(
-    settings: EngineSettings, supervisor: Supervisor, server: grpc.aio.Server
-) -> None:
-    """Serves until a signal or a core that cannot start, then lets open streams end in grace."""
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    supervising = asyncio.create_task(supervisor.run())
-    stopping = asyncio.create_task(stop.wait())
-    try:
-        await asyncio.wait({supervising, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        supervisor.drain()
-        await server.stop(settings.grace if stop.is_set() else 0)
-    finally:
-        stopping.cancel()
-        supervising.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await supervising
-        supervisor.close()
