@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from gpu_engine.models.prompt import PromptRequest, Reference
 from gpu_engine.models.synthesis import GREEDY, Utterance
 
-GOLDEN = Path(os.environ.get("PARLANCE_GOLDEN", Path(__file__).parent / "golden"))
+GOLDEN = Path(__file__).parent / "golden"
 ENGLISH = "The quick brown fox jumps over the lazy dog near the river bank."
 CHINESE = "今天天气很好，我们去公园走一走吧。"  # noqa: RUF001
 TRANSCRIPT = "A short reference sentence."
@@ -48,8 +47,6 @@ def tensor(array: NDArray[np.generic]) -> torch.Tensor:
 
 def _clone(text: str = "", layout: str | None = None) -> PromptRequest:
     """A clone of the voice in encoders.npz: in context where a transcript is given."""
-    if not GOLDEN.is_dir():
-        return PromptRequest("")
     arrays = golden("encoders")
     return PromptRequest(
         ENGLISH,

@@ -10,11 +10,9 @@ import pytest
 import torch
 
 from gpu_engine.models.checkpoint import Checkpoint, load_checkpoint
-from tests.parity.cases import GOLDEN
 from tests.parity.tiny_checkpoints import build
 
 torch.set_num_threads(1)
-collect_ignore_glob = [] if GOLDEN.is_dir() else ["test_*.py"]
 
 
 @pytest.fixture(scope="session")
