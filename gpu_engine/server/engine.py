@@ -6,19 +6,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import numpy as np
 import structlog
-import torch
-from torch import Tensor
 
 from gpu_engine import messages as m
-from gpu_engine.audio import LeadingSilence, QuietRun, to_pcm16
+from gpu_engine.audio import QuietRun, to_pcm16
 from gpu_engine.audio.level import Samples
-from gpu_engine.config import SAMPLE_RATE, SamplingConfig, TtsConfig
+from gpu_engine.config import SAMPLE_RATE
 from gpu_engine.errors import EngineFull
-from gpu_engine.models.prompt import PromptPlan
 from gpu_engine.runner import Runner, Sampled, Session
 from gpu_engine.scheduler import Job, Kind, Result, Scheduler, Stream
+from gpu_engine.server.sessions import open_session
 
 log = structlog.get_logger()
 
@@ -233,50 +230,6 @@ class Engine:
                 for kind, c in self.counters.items()
             },
         )
-
-
-def open_session(submit: m.Submit, config: TtsConfig) -> Session:
-    """The device side of a new stream, still on the host."""
-    prompt, choice, usual = submit.prompt, submit.sampling, config.sampling
-    greedy = choice.temperature == 0
-    return Session(
-        plan=PromptPlan(
-            text_ids=prompt.text_ids,
-            codec_ids=prompt.codec_ids,
-            trailing=prompt.trailing,
-            pad_id=prompt.pad_id,
-            text_tokens=prompt.text_tokens,
-            prefix_length=prompt.prefix_length,
-            vector_at=prompt.vector_at,
-            frames_at=prompt.frames_at,
-            reference_frames=prompt.reference_frames,
-        ),
-        sampling=SamplingConfig(
-            do_sample=not greedy,
-            temperature=choice.temperature,
-            top_k=choice.top_k,
-            top_p=choice.top_p,
-            repetition_penalty=choice.repetition_penalty,
-            subtalker_dosample=usual.subtalker_dosample and not greedy,
-            subtalker_temperature=usual.subtalker_temperature,
-            subtalker_top_k=usual.subtalker_top_k,
-            subtalker_top_p=usual.subtalker_top_p,
-        ),
-        seed=submit.seed,
-        vector=_floats(submit.embedding),
-        codes=_codes(submit.reference_codes, config.talker.num_code_groups),
-        silence=LeadingSilence(open=not submit.trim_silence),
-    )
-
-
-def _floats(raw: bytes) -> Tensor | None:
-    return torch.from_numpy(np.frombuffer(raw, "<f4").astype(np.float32)) if raw else None
-
-
-def _codes(raw: bytes, groups: int) -> Tensor | None:
-    if not raw:
-        return None
-    return torch.from_numpy(np.frombuffer(raw, "<u2").astype(np.int64).reshape(-1, groups))
 
 
 def _result(rows: list[Voiceover], sampled: Sampled) -> Result:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from gpu_engine import messages as m
-from gpu_engine.models.checkpoint import Checkpoint, load_checkpoint
+from gpu_engine.models.checkpoint import Checkpoint
 from gpu_engine.models.prompt import PromptRequest, Reference
 from gpu_engine.models.synthesis import Utterance, synthesise
-from gpu_engine.models.talker import Talker
 from gpu_engine.proto import engine_pb2 as pb
 from gpu_engine.scheduler import Kind
-from gpu_engine.server.engine import open_session
 from tests.engine.bench import FRAMES, TEXT, Bench, distance, start
 from tests.engine.conftest import BASE, CUSTOM, DESIGN
 
@@ -172,39 +168,6 @@ def test_leading_silence_is_removed_and_counted(bench: Bench) -> None:
     assert distance(trimmed.samples, kept.samples[cut:]) == 0
 
 
-def silent_and_endless(folder: Path) -> Bench:
-    """An engine whose model never stops and whose codec has gone silent."""
-    checkpoint = load_checkpoint(folder)
-    for parameter in checkpoint.codec_decoder.decoder[-1].parameters():
-        parameter.data.zero_()
-    bench = Bench(checkpoint)
-    bench.runner.rules.blocked[bench.runner.rules.end] = True
-    return bench
-
-
-def test_a_stream_lost_in_silence_is_cut_as_length(
-    checkpoint_folder: Callable[[str], Path],
-) -> None:
-    bench = silent_and_endless(checkpoint_folder(CUSTOM))
-    finished = bench.say(start(keep_silence=False, max_frames=400)).finished
-    assert (finished.reason, finished.trimmed_samples) == ("length", 24_000)
-    assert 4 * 24_000 <= finished.samples < 6 * 24_000
-
-
-def test_a_text_without_any_sound_is_a_retryable_error(
-    checkpoint_folder: Callable[[str], Path],
-) -> None:
-    bench = silent_and_endless(checkpoint_folder(CUSTOM))
-    failed = bench.say(start(keep_silence=False, max_frames=9)).failed
-    assert (failed.code, failed.retryable) == ("no_audio", True)
-
-
-def test_who_keeps_silence_gets_all_of_it(checkpoint_folder: Callable[[str], Path]) -> None:
-    bench = silent_and_endless(checkpoint_folder(CUSTOM))
-    finished = bench.say(start(max_frames=100)).finished
-    assert (finished.reason, finished.samples) == ("length", 100 * SAMPLES)
-
-
 def test_device_time_is_shared_by_the_rows_of_each_step(bench: Bench) -> None:
     one, other = bench.say_together(start(), start(seed=2))
     spent = [
@@ -265,55 +228,3 @@ def test_news_of_a_stream_that_is_gone_changes_nothing(bench: Bench) -> None:
     bench.engine.handle(m.CancelStream(77), 0.0)
     bench.engine.handle(m.Extend(77, (1, 2), 2, True, 10), 0.0)
     assert (bench.heard, bench.engine.live) == ({}, {})
-
-
-def shipped_widths(small: Checkpoint) -> Checkpoint:
-    """Random weights at the widths of the checkpoint that the package ships."""
-    predictor = replace(
-        small.config.talker.code_predictor_config,
-        hidden_size=192,
-        intermediate_size=512,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        head_dim=64,
-    )
-    wide = replace(
-        small.config.talker,
-        hidden_size=256,
-        intermediate_size=768,
-        num_hidden_layers=6,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        head_dim=64,
-        code_predictor_config=predictor,
-    )
-    torch.manual_seed(0)
-    config = replace(small.config, talker=wide)
-    return replace(small, config=config, talker=Talker(wide).eval().requires_grad_(False))
-
-
-def states(bench: Bench, seeds: range) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """Codes and last hidden state of each seed's stream after 20 frames in one batch."""
-    sessions = []
-    for seed in seeds:
-        opening = start(TEXT + " more" * seed, seed=seed)
-        submit = bench.desk.submit(seed, opening, opening.text, done=True)
-        sessions.append(open_session(submit, bench.checkpoint.config))
-    for slot, session in enumerate(sessions):
-        bench.runner.prefill(session, slot)
-    for _ in range(20):
-        bench.runner.predict(sessions)
-        bench.runner.talk(sessions)
-    return [(bench.runner.spoken_codes(s), bench.runner.hidden[s.slot].clone()) for s in sessions]
-
-
-def test_at_the_shipped_widths_rows_agree_to_the_last_bit(
-    checkpoint: Callable[[str], Checkpoint],
-) -> None:
-    bench = Bench(shipped_widths(checkpoint(CUSTOM)))
-    alone = [states(bench, range(seed, seed + 1))[0] for seed in range(4)]
-    for (codes, hidden), (own_codes, own_hidden) in zip(
-        states(bench, range(4)), alone, strict=True
-    ):
-        assert torch.equal(codes, own_codes)
-        assert torch.equal(hidden, own_hidden)
