@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import time
 from collections.abc import Callable, Iterable
@@ -93,6 +94,7 @@ class CodecRecipe:
     dropout: float = 0.3
     ema: float = 0.999
     clip: float = 1.0
+    settle_steps: int = 60
     log_every: int = 100
     save_every: float = 120.0
     seed: int = 1
@@ -119,7 +121,7 @@ class CodecModel(nn.Module):
 
 
 def initialise(encoder: CodecEncoder, decoder: CodecDecoder) -> None:
-    """He's scheme for the encoder, so that it keeps its input's size; PyTorch's own for the decoder.
+    """He's scheme for the encoder, which keeps its input's size; PyTorch's own for the decoder.
 
     With PyTorch's the encoder shrinks its input below its biases and carries nothing; with a
     deviation of 0.02 the decoder shrinks its signal to 1e-4. Measured with both.
@@ -317,7 +319,10 @@ class CodecTrainer:
         if not self.world.leads:
             return
         folder.mkdir(parents=True, exist_ok=True)
-        save_shards(folder, "codec", self.averaged_state())
+        averaged = copy.deepcopy(self.model)
+        averaged.load_state_dict(self.averaged_state())
+        settle(averaged, self.recording, self.recipe)
+        save_shards(folder, "codec", averaged.state_dict())
         halves = {name: t.half() for name, t in self.adversaries.state_dict().items()}
         save_shards(folder, "adversaries", halves)
 
@@ -327,6 +332,25 @@ class CodecTrainer:
         self.adversaries.load_state_dict(state)
         for mine, p in zip(self.averaged, self.grads.parameters, strict=True):
             mine.copy_(p.detach())
+
+
+@torch.no_grad()
+def settle(model: CodecModel, recording: Recording, recipe: CodecRecipe) -> None:
+    """Fits the norm and the codebooks to weights that changed under them.
+
+    Averaged weights give latents of another scale than the last step's (a factor of 4 was seen):
+    without this every frame fell on one entry.
+    """
+    quantizer = model.quantizer
+    quantizer.norm.steps.zero_()
+    for step in range(2 * recipe.settle_steps):
+        audio, _ = recording.windows(recipe.rows, recipe.frames)
+        quantizer(model.encoder.latents(audio), quantize=True, dropout=0.0)
+        if step < recipe.settle_steps:
+            quantizer.norm.follow()
+        else:
+            quantizer.semantic.follow()
+            quantizer.acoustic.follow()
 
 
 def export(state: dict[str, Tensor], config: CodecConfig) -> tuple[CodecEncoder, CodecDecoder]:

@@ -15,6 +15,7 @@ from gpu_engine.train.codec import (
     CodecRecipe,
     CodecTrainer,
     export,
+    settle,
     train_codec,
 )
 from gpu_engine.train.codec_data import Recording, record
@@ -72,7 +73,9 @@ def recording() -> Recording:
     return record([humming()], hours=8 / 3600)
 
 
-RECIPE = CodecRecipe(seconds=1e9, rows=2, frames=8, judged_frames=4, adversary_width=2, rate=2e-3)
+RECIPE = CodecRecipe(
+    seconds=1e9, rows=2, frames=8, judged_frames=4, adversary_width=2, rate=2e-3, settle_steps=8
+)
 
 
 @pytest.fixture
@@ -133,6 +136,18 @@ def test_exported_modules_equal_the_training_graph(trainer: CodecTrainer) -> Non
     encoder, decoder = export(trainer.averaged_state(), micro_codec())
     exported = decoder(encoder.encode(audio))
     assert torch.allclose(exported, trained, atol=1e-5)
+
+
+def test_settling_fits_the_codebooks_to_weights_of_another_scale(trainer: CodecTrainer) -> None:
+    run(trainer, 2, quantize=False)
+    model = trainer.model.eval()
+    with torch.no_grad():
+        model.encoder.downsample.conv.weight.mul_(4)
+    settle(model, trainer.recording, RECIPE)
+    with torch.no_grad():
+        normed = model.quantizer.norm(model.encoder.latents(trainer.recording.windows(16, 8)[0]))
+    assert normed.std() == pytest.approx(1.0, abs=0.3)
+    assert normed.mean() == pytest.approx(0.0, abs=0.3)
 
 
 def test_resumed_run_continues_from_the_averaged_weights(tmp_path: Path) -> None:

@@ -10,6 +10,9 @@ from gpu_engine.config import CodecEncoderConfig
 from gpu_engine.models.codec.quantizer import USAGE_FLOOR
 from gpu_engine.models.codec.transformer import RotaryTable, Scale, rotate
 
+# By matrix product the distance of two large neighbours cancels; in TF32 every code came out equal.
+EXACT = "donot_use_mm_for_euclid_dist"
+
 
 class StridedConv(nn.Module):
     """Causal conv: k - s columns of padding on the left, and on the right up to a whole stride."""
@@ -169,7 +172,7 @@ class EncoderQuantizer(nn.Module):
         codes = []
         for book in self.codebooks()[:groups]:
             entries = book.entries()
-            nearest = torch.cdist(residual, entries[None]).argmin(-1)
+            nearest = torch.cdist(residual, entries[None], compute_mode=EXACT).argmin(-1)
             residual = residual - entries[nearest]
             codes.append(nearest)
         return torch.stack(codes, dim=1)
