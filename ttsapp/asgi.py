@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from django.core.asgi import get_asgi_application
+import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ttsapp.settings")
-_pages_and_api: Any = get_asgi_application()
+django.setup(set_prefix=False)
 
 # Models can only be imported once Django is set up.
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.urls import path  # noqa: E402
 
-from ttsapp.edge import BodyLimit, Lifespan, RefuseUnknownSockets  # noqa: E402
+from ttsapp.edge import BodyLimit, Lifespan, PagesAndApi, RefuseUnknownSockets  # noqa: E402
 from ttsapp.speech.sockets import SpeechConsumer  # noqa: E402
 
 # Channels routes ASGI applications with Django's patterns, whose types speak of views only.
@@ -32,7 +32,7 @@ _sockets = URLRouter(
 
 application = ProtocolTypeRouter(
     {
-        "http": BodyLimit(_pages_and_api, settings.DATA_UPLOAD_MAX_MEMORY_SIZE),
+        "http": BodyLimit(PagesAndApi(), settings.DATA_UPLOAD_MAX_MEMORY_SIZE),
         "websocket": _sockets,
         "lifespan": Lifespan(),
     }

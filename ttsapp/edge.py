@@ -6,16 +6,17 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
+from django.core.handlers.asgi import ASGIHandler
 
 from ttsapp import background, ids
 from ttsapp.dialects.openai import codec
 from ttsapp.engine import client
 from ttsapp.errors import ApiError
+from ttsapp.http import is_api
 
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
 DRAIN_SECONDS = 10.0
 
@@ -27,7 +28,7 @@ class _TooLargeError(Exception):
 class BodyLimit:
     """Refuses a body above the limit while it arrives, whatever its length claims to be."""
 
-    def __init__(self, application: Application, limit: int) -> None:
+    def __init__(self, application: Any, limit: int) -> None:
         self._application = application
         self._limit = limit
 
@@ -48,6 +49,17 @@ class BodyLimit:
             await self._application(scope, limited, send)
         except _TooLargeError:
             await _refuse(send, self._limit)
+
+
+class PagesAndApi(ASGIHandler):
+    """Django's handler. It opens a thread for each request, which only the pages need: starting
+    one holds up the loop for half a millisecond, and with it every stream."""
+
+    async def __call__(self, scope: Message, receive: Any, send: Any) -> None:
+        if is_api(scope["path"]):
+            await self.handle(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
 
 
 class Lifespan:
