@@ -60,7 +60,9 @@ class SpeechModel:
                 return preset
         stand_in = stock_voices(self).get(wanted)
         if stand_in is None:
-            raise invalid(f"Unknown voice {name!r}: {_choices(self)}.", "voice", "unknown_voice")
+            raise invalid(
+                f"Unknown voice {_short(name)}: {_choices(self)}.", "voice", "unknown_voice"
+            )
         return stand_in
 
     def language(self, name: str) -> str:
@@ -69,7 +71,7 @@ class SpeechModel:
         wanted = _LANGUAGE_CODES.get(wanted.partition("-")[0], wanted)
         if wanted != "auto" and wanted not in self.languages:
             known = ", ".join(("auto", *self.languages))
-            raise invalid(f"Unknown language {name!r}: choose one of {known}.", "language")
+            raise invalid(f"Unknown language {_short(name)}: choose one of {known}.", "language")
         return wanted
 
 
@@ -84,7 +86,7 @@ class Catalogue:
                 return model
         if is_retired(name) and (default := self.default()) is not None:
             return default
-        message = f"The model {name!r} does not exist."
+        message = f"The model {_short(name)} does not exist."
         raise ApiError(404, "model_not_found", message, field="model")
 
     def default(self) -> SpeechModel | None:
@@ -134,6 +136,11 @@ def _model(model: engine_pb2.Model) -> SpeechModel:
         languages=tuple(model.languages),
         fingerprint=model.fingerprint,
     )
+
+
+def _short(name: str) -> str:
+    """A caller's own word, quoted back to them at a length that stays readable."""
+    return repr(name[:50])
 
 
 def _choices(model: SpeechModel) -> str:

@@ -1,0 +1,95 @@
+"""Where a product keeps its things, and the command lines of its parts."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from ttsapp.launch.errors import LaunchError
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+# The kernel's limit for a socket's path is 108 bytes.
+LONGEST_SOCKET_PATH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One product: its data folder and address. `embedded` leaves outside services alone."""
+
+    data: Path
+    host: str = "127.0.0.1"
+    port: int = 8000
+    workers: int = 1
+    checkpoint: str = ""
+    device: str = "auto"
+    embedded: bool = False
+
+    @property
+    def url(self) -> str:
+        host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
+        return f"http://{host}:{self.port}"
+
+    @property
+    def logs(self) -> Path:
+        return self.data / "logs"
+
+    @property
+    def engine(self) -> str:
+        """Its gRPC target: a socket in the data folder, or elsewhere where that path is too long."""
+        file = self.data / "engine.sock"
+        if len(str(file)) > LONGEST_SOCKET_PATH:
+            name = hashlib.sha256(str(file).encode()).hexdigest()[:16]
+            file = Path(tempfile.gettempdir()) / f"parlance-{name}.sock"
+        return f"unix:{file}"
+
+    def environment(self) -> dict[str, str]:
+        """The caller's, plus where things are."""
+        left_out = {"DATABASE_URL", "REDIS_URL"} if self.embedded else set()
+        kept = {name: value for name, value in os.environ.items() if name not in left_out}
+        return {
+            **kept,
+            "DJANGO_SETTINGS_MODULE": "ttsapp.settings",
+            "PARLANCE_DATA": str(self.data),
+            "PARLANCE_ENGINE": self.engine,
+        }
+
+    def prepare_command(self) -> list[str]:
+        return [sys.executable, "-m", "ttsapp.launch.prepare"]
+
+    def engine_command(self) -> list[str]:
+        command = [sys.executable, "-m", "gpu_engine", "serve", "--listen", self.engine]
+        command += ["--device", self.device]
+        return command + (["--checkpoint", self.checkpoint] if self.checkpoint else [])
+
+    def web_command(self) -> list[str]:
+        where = ["--host", self.host, "--port", str(self.port), "--workers", str(self.workers)]
+        return [sys.executable, "manage.py", "serve", *where]
+
+    def worker_command(self) -> list[str]:
+        """Celery with its own beat: one process group does the periodic work."""
+        schedule = str(self.data / "beat-schedule")
+        command = [sys.executable, "-m", "celery", "-A", "ttsapp.celery", "worker"]
+        return [*command, "--pool", "solo", "--beat", "--schedule", schedule]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def check_port(host: str, port: int) -> None:
+    """Raises LaunchError where somebody else listens."""
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            message = f"Port {port} on {host} cannot be used ({error.strerror}). Try PORT={port + 1}."
+            raise LaunchError(message) from None
