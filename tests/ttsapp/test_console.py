@@ -67,6 +67,27 @@ def test_a_new_key_is_shown_once_and_works(base: str, http: httpx.Client, alice:
     assert (entry.actor, entry.tenant) == ("user:alice", alice.tenant)
 
 
+def test_a_key_may_expire(base: str, alice: Party) -> None:
+    with browser(base, "alice") as client:
+        fields = {"name": "CI", "environment": "test", "days": "30"}
+        client.post("/console/alice/keys", data=fields)
+
+    key = ApiKey.objects.get(name="CI")
+    assert (key.expires_at - key.created_at).days in (29, 30)
+    assert key.environment == "test"
+
+
+@pytest.mark.parametrize("days", ["0", "-1", "soon", "99999"])
+def test_a_key_with_an_odd_expiry_is_not_made(base: str, alice: Party, days: str) -> None:
+    with browser(base, "alice") as client:
+        fields = {"name": "CI", "environment": "live", "days": days}
+        response = client.post("/console/alice/keys", data=fields)
+
+    assert response.status_code == 400
+    assert "Days:" in response.text
+    assert ApiKey.objects.count() == 1
+
+
 def test_a_key_without_a_name_is_not_made(base: str, alice: Party) -> None:
     with browser(base, "alice") as client:
         response = client.post("/console/alice/keys", data={"name": "", "environment": "live"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from asgiref.sync import async_to_sync
@@ -10,6 +11,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
@@ -39,6 +41,11 @@ TEST_SENTENCE_LIMIT = 500
 class KeyForm(forms.Form):
     name = forms.CharField(max_length=100)
     environment = forms.ChoiceField(choices=Environment.choices)
+    days = forms.IntegerField(min_value=1, max_value=3650, required=False)
+
+    def expires_at(self) -> datetime | None:
+        days = self.cleaned_data["days"]
+        return timezone.now() + timedelta(days=days) if days else None
 
 
 @never_cache
@@ -71,6 +78,7 @@ def create_key(request: HttpRequest, membership: Membership) -> HttpResponse:
         membership.tenant,
         form.cleaned_data["name"],
         Environment(form.cleaned_data["environment"]),
+        form.expires_at(),
     )
     return _overview(request, membership, KeyForm(), new_key=secret)
 
