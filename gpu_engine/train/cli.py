@@ -20,6 +20,7 @@ from gpu_engine.train.encode import Spellings, encode_corpus, write_shards
 from gpu_engine.train.evaluate import Listening, evaluate
 from gpu_engine.train.export import export_checkpoint, load_codec
 from gpu_engine.train.feed import BatchShape
+from gpu_engine.train.objective import Weights
 from gpu_engine.train.runtime import World, join_world
 from gpu_engine.train.talker import Settings
 from gpu_engine.train.talker_run import Run, train_talker
@@ -203,6 +204,8 @@ def _talker(stages: Stages) -> None:  # type: ignore[valid-type]
     stage.add_argument("--rate", type=float, default=2e-3, help="highest learning rate")
     stage.add_argument("--rows", type=int, default=64, help="packed rows a step")
     stage.add_argument("--length", type=int, default=384, help="positions in a row")
+    stage.add_argument("--predictor-frames", type=int, default=6144, help="it learns from a step")
+    stage.add_argument("--dropout", type=float, default=0.05)
     stage.add_argument("--seed", type=int, default=1)
     stage.add_argument("--save-seconds", type=float, default=120.0, help="between saves")
     stage.add_argument("--report-steps", type=int, default=100)
@@ -223,6 +226,7 @@ def _run_talker(args: argparse.Namespace) -> None:
         seed=args.seed,
         capture=not args.no_capture,
         compile=not args.no_compile,
+        weights=replace(Weights(), predictor_frames=args.predictor_frames, dropout=args.dropout),
     )
     names = [field.name for field in fields(Run) if field.name != "speaker"]
     chosen = {name: getattr(args, name) for name in names}

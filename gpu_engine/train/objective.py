@@ -79,7 +79,7 @@ class Learner(nn.Module):
     ) -> None:
         super().__init__()
         self.talker, self.speaker, self.weights = talker, speaker, weights
-        self.run: Callable[..., tuple[Tensor, Tensor]] = self.losses  # or its compiled form
+        self.run: Callable[..., Tensor] = self.losses  # or its compiled form
         config = talker.config
         self.register_buffer("vectors", torch.zeros(speakers, config.hidden_size))
         presets = torch.tensor([*config.spk_id.values()], dtype=torch.int64)
@@ -93,12 +93,12 @@ class Learner(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """mels [R, frames, bands]: one recording of each of the speakers `picks` [R]; guidance: the
         weight of the guided-attention loss. Returns REPORT as a vector, and the new `vectors`."""
-        return self.run(mels, picks, guidance, *rows.tensors())
+        vectors = self._renewed(mels, picks)
+        return self.run(vectors, guidance, *rows.tensors()), vectors.detach()
 
     def losses(
         self,
-        mels: Tensor,
-        picks: Tensor,
+        vectors: Tensor,
         guidance: Tensor,
         text: Tensor,
         codec: Tensor,
@@ -110,10 +110,9 @@ class Learner(nn.Module):
         target: Tensor,
         place: Tensor,
         start: Tensor,
-    ) -> tuple[Tensor, Tensor]:
+    ) -> Tensor:
         """Tensors only: this is what gets compiled. Arguments as in `Rows` and `forward`."""
         weights, dropout = self.weights, self.weights.dropout if self.training else 0.0
-        vectors = self._renewed(mels, picks)
         inputs = self.embed(text, codec, speaker, frame, codes, vectors)
         inputs = F.dropout(inputs, dropout, dropout > 0)
         attend = PackedAttend(start, dropout, weights.guide_layer)
@@ -126,8 +125,7 @@ class Learner(nn.Module):
         codes_loss, codes_right = self._predict(hidden, following, label, dropout)
         guide = self._guide(attend, target, weights.guide_heads)
         total = code0 + weights.codes * codes_loss + guidance * guide
-        report = torch.stack([total, code0, codes_loss, guide, right, codes_right])
-        return report, vectors.detach()
+        return torch.stack([total, code0, codes_loss, guide, right, codes_right])
 
     def _renewed(self, mels: Tensor, picks: Tensor) -> Tensor:
         if self.speaker is None:

@@ -217,14 +217,8 @@ class Trainer:
         ]
         torch.manual_seed(settings.seed)
         with self.averaged(), torch.autocast(device.type, torch.bfloat16, self._half):
-            picks = self.slots.picks
             rows = self.builder(*part)
-            report, _ = self.learner.losses(
-                self._mels(picks),
-                picks,
-                torch.zeros((), device=device),
-                *rows.tensors(),
-            )
+            report = self.learner.losses(self.learner.vectors, self._unguided, *rows.tensors())
         return {f"held_out_{name}": float(v) for name, v in zip(REPORT, report, strict=True)}
 
 

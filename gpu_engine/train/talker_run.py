@@ -49,7 +49,8 @@ def train_talker(
     trainer = Trainer(config, role, store, settings, world, speaker)
     if run.weights is not None:
         load_weights(trainer, run.weights)
-    trainer.prepare()
+    if world.device.type == "cuda":
+        trainer.prepare()
     _say(world, "ready to train")
     _wait(run, store, world)
     before = _resume(run, trainer)
