@@ -16,6 +16,7 @@ from billing.models import Reservation, UsageEvent
 from gpu_engine.proto import engine_pb2 as pb
 from tests.ttsapp.conftest import Party, eventually
 from tests.ttsapp.scripted_engine import EngineThread, Script, ScriptedEngine, spoken
+from tests.ttsapp.web_thread import WebThread
 from ttsapp.audit.services import SYSTEM
 from ttsapp.keys.services import revoke_key
 from ttsapp.speech.models import RequestLog
@@ -188,6 +189,25 @@ def test_a_client_that_leaves_frees_the_engine(
     assert engine.heard[0].ended.wait(0.2), "the engine was not freed within 200 ms"
     event = eventually(lambda: UsageEvent.objects.first())
     assert (event.outcome, event.audio_ms) == ("cancelled", 160)
+
+
+def test_a_server_that_stops_says_so_and_charges_nothing(
+    alice: Party, engine: ScriptedEngine, base: str
+) -> None:
+    engine.script.hold_after = 2
+    another = WebThread()
+    url = f"ws://{another.address}{PATH}"
+    with connect(url, additional_headers=alice.headers) as socket:
+        start(socket)
+        send(socket, type="text", text="x" * 100)
+        socket.recv(10), socket.recv(10)
+        another.close()
+        with pytest.raises(ConnectionClosed):
+            socket.recv(10)
+
+    assert socket.close_code == 1012
+    event = UsageEvent.objects.get()
+    assert (event.outcome, event.billed_characters) == ("failed", 0)
 
 
 def test_an_engine_fault_is_told_and_the_socket_lives(

@@ -22,7 +22,7 @@ from ttsapp.voices.selectors import catalogue
 
 log = structlog.get_logger()
 
-_NORMAL, _POLICY = 1000, 1008
+_NORMAL, _POLICY, _SERVER_STOPS = 1000, 1008, 1012
 
 
 class SpeechConsumer(AsyncWebsocketConsumer):
@@ -58,7 +58,7 @@ class SpeechConsumer(AsyncWebsocketConsumer):
         if self._idle is not None:
             self._idle.cancel()
         if self._utterance is not None:
-            self._utterance.abandon()
+            self._utterance.abandon(is_our_stop=code == _SERVER_STOPS)
 
     async def _take(self, message: dict[str, Any]) -> None:
         if message["type"] == "start":

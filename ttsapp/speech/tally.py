@@ -33,6 +33,7 @@ class Tally:
     delivered_bytes: int = 0
     first_audio_ms: int | None = None
     is_cancelled: bool = False
+    is_our_stop: bool = False
     finished: engine_pb2.Finished | None = None
 
     def add_text(self, text: str) -> None:
@@ -59,8 +60,10 @@ class Tally:
     @property
     def finish_reason(self) -> str:
         """stop, length, cancelled or error; of a stream that has ended."""
-        if self.is_cancelled or self.finished is None:
-            return "cancelled" if self.is_cancelled else "error"
+        if self.is_cancelled:
+            return "error" if self.is_our_stop else "cancelled"
+        if self.finished is None:
+            return "error"
         return _REASONS.get(self.finished.reason, "error")
 
     def outcome(self, failure: ApiError | None) -> Outcome:

@@ -66,9 +66,11 @@ class Utterance:
         else:
             await self._session.cancel()
 
-    def abandon(self) -> None:
-        """The client is gone: the engine is freed, and the usage settled, at once."""
+    def abandon(self, *, is_our_stop: bool) -> None:
+        """The connection is gone: the engine is freed, and the usage settled, at once."""
         self.is_over = True
+        if self._session is not None:
+            self._session.tally.is_our_stop = is_our_stop
         if self._speaking is not None:
             self._speaking.cancel()
 
