@@ -18,6 +18,8 @@ from gpu_engine.train.talker_state import load_state, save_state
 
 from .conftest import CPU, MICRO_SPEAKER, TEXTS, Micro, make_store, micro_config
 
+pytestmark = pytest.mark.timeout(600)  # one fixture trains: half a minute on an idle core
+
 FAST = Settings(
     steps=240,
     rate=1e-2,
