@@ -11,6 +11,7 @@ from importlib import import_module
 
 COMMANDS = {
     "serve": ("gpu_engine.server.serve", "run an engine: gRPC front and supervised core"),
+    "train": ("gpu_engine.train.cli", "train a checkpoint from speech, stage by stage"),
     "verify": ("gpu_engine.verify", "check a checkpoint, alone or against the reference package"),
 }
 

@@ -41,23 +41,25 @@ yields batches of speech; docs/training.md shows both."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    args = parser().parse_args(argv)
-    started = time.monotonic()
-    args.run(args)
-    print(f"{args.stage} took {time.monotonic() - started:.0f} s", flush=True)
-    return 0
+    parser = argparse.ArgumentParser(prog="gpu_engine train")
+    add_arguments(parser)
+    return run(parser.parse_args(argv))
 
 
-def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser(
-        prog="gpu_engine train",
-        description=STAGES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    stages = top.add_subparsers(dest="stage", required=True, metavar="STAGE")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """One subcommand a stage."""
+    parser.description = STAGES
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    stages = parser.add_subparsers(dest="stage", required=True, metavar="STAGE")
     for add in (_tokenizer, _codec, _encode, _talker, _export, _evaluate):
         add(stages)
-    return top
+
+
+def run(arguments: argparse.Namespace) -> int:
+    started = time.monotonic()
+    arguments.run(arguments)
+    print(f"{arguments.stage} took {time.monotonic() - started:.0f} s", flush=True)
+    return 0
 
 
 Stages = "argparse._SubParsersAction[argparse.ArgumentParser]"
