@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+FILE = "first-run.json"
+
 
 @dataclass(frozen=True, slots=True)
 class Access:
@@ -20,15 +22,15 @@ class Access:
     key_hint: str | None
 
 
-def remember(file: Path, made: dict[str, Any]) -> Access:
-    """What bootstrap made, completed by what an earlier start kept for the same key."""
-    kept = json.loads(file.read_text("utf-8")) if file.exists() else {}
-    if kept.get("key_hint") != made["key_hint"]:
-        kept = {}
+def remember(file: Path, made: dict[str, Any]) -> None:
+    """Keeps what bootstrap made; what it found made already stays as an earlier start kept it."""
+    kept = asdict(read(file)) if file.exists() else {}
     known = {name: made[name] or kept.get(name) for name in ("password", "key")}
-    access = Access(made["tenant"], made["username"], key_hint=made["key_hint"], **known)
-    _write(file, json.dumps(asdict(access), indent=2))
-    return access
+    _write(file, json.dumps(made | known, indent=2))
+
+
+def read(file: Path) -> Access:
+    return Access(**json.loads(file.read_text("utf-8")))
 
 
 def _write(file: Path, text: str) -> None:

@@ -7,5 +7,5 @@ class LaunchError(Exception):
     """Says in one or two lines what went wrong and what to do."""
 
 
-class Stopped(BaseException):  # noqa: N818 - like KeyboardInterrupt: no failure
+class Stopped(BaseException):
     """Someone asked for the end: Ctrl-C, a supervisor, a closed terminal."""

@@ -40,7 +40,7 @@ class Plan:
 
     @property
     def engine(self) -> str:
-        """Its gRPC target: a socket in the data folder, or elsewhere where that path is too long."""
+        """Its gRPC target: a socket in the data folder, elsewhere where that is too long."""
         file = self.data / "engine.sock"
         if len(str(file)) > LONGEST_SOCKET_PATH:
             name = hashlib.sha256(str(file).encode()).hexdigest()[:16]
@@ -91,5 +91,7 @@ def check_port(host: str, port: int) -> None:
         try:
             probe.bind((host, port))
         except OSError as error:
-            message = f"Port {port} on {host} cannot be used ({error.strerror}). Try PORT={port + 1}."
+            message = (
+                f"Port {port} on {host} cannot be used ({error.strerror}). Try PORT={port + 1}."
+            )
             raise LaunchError(message) from None

@@ -1,0 +1,114 @@
+# make run, make demo, make test, make check: `make help` lists all of it.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check
+READY := $(VENV)/.ready
+READY_DEV := $(VENV)/.ready-dev
+HEARING := .venv-speech/.ready
+LOCKED := constraints.txt pyproject.toml
+PIP_VERSION := 26.0
+
+HOST ?= 127.0.0.1
+PORT ?= 8000
+WORKERS ?= 1
+DEVICE ?= auto
+TEXT ?=
+OUT ?= speech.wav
+VOICE ?= alloy
+TESTS ?= tests
+# One file stays on one process: its servers and databases are shared by its tests.
+PYTEST ?= -n 2 --dist loadfile
+
+.PHONY: help run demo test test-speech check format proto check-proto bench-local eval-speech lock setup setup-dev clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+run: $(READY) ## the product, until Ctrl-C (PORT, HOST, WORKERS, DEVICE)
+	@exec $(PY) -m ttsapp.launch run --host "$(HOST)" --port "$(PORT)" --workers "$(WORKERS)" --device "$(DEVICE)"
+
+# Through the environment: a text may hold any character a shell knows.
+demo: export PARLANCE_DEMO_TEXT = $(value TEXT)
+demo: $(READY) ## one text to a WAV file, everything checked (TEXT, OUT, VOICE)
+	@exec $(PY) -m ttsapp.launch demo --text "$$PARLANCE_DEMO_TEXT" --out "$(OUT)" --voice "$(VOICE)" --device "$(DEVICE)"
+
+test: $(READY_DEV) ## the whole suite (TESTS=path for a part)
+	$(PY) -m pytest $(PYTEST) -m "not speech" $(TESTS)
+
+check: $(READY_DEV) check-proto ## lint, format, strict types, import contracts, generated code
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+format: $(READY_DEV) ## put the code into shape
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+PROTOC = $(PY) -m grpc_tools.protoc -I. --python_out=$(1) --grpc_python_out=$(1) --pyi_out=$(1) gpu_engine/proto/engine.proto
+
+proto: $(READY_DEV) ## generate the engine contract's code
+	$(call PROTOC,.)
+
+check-proto: $(READY_DEV)
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	$(call PROTOC,"$$fresh"); \
+	for file in "$$fresh"/gpu_engine/proto/*; do diff -q "$$file" "gpu_engine/proto/$$(basename "$$file")" \
+	  || { echo "generated code is out of date: make proto"; exit 1; }; done
+
+bench-local: $(READY_DEV) ## first audio, real time, underruns on this machine (about two minutes)
+	@exec $(PY) -m ttsapp.launch with --warm -- $(PY) -m gpu_engine bench --out docs/benchmarks
+
+test-speech: $(READY_DEV) $(HEARING) ## hear what make demo says with a recogniser
+	$(PY) -m pytest -m speech tests/speech
+
+eval-speech: $(READY_DEV) $(HEARING) ## word errors of 40 unseen sentences
+	@exec $(PY) -m ttsapp.launch with -- $(PY) -m tests.speech.evaluate --out docs/benchmarks/speech.json
+
+setup: $(READY) ## what running needs
+
+setup-dev: $(READY_DEV) ## what developing needs
+
+# How constraints.txt is made: everything in one fresh environment, as one consistent set.
+lock: ## pin the newest versions that fit pyproject.toml
+	rm -rf build/lock && $(PYTHON) -m venv build/lock
+	build/lock/bin/python -m pip install --quiet pip==$(PIP_VERSION)
+	build/lock/bin/python -m pip install --quiet torch==2.13.0 . --group dev
+	build/lock/bin/python -m pip install --quiet --no-deps dashscope==2.0.2
+	build/lock/bin/python -m pip freeze --exclude parlance --exclude pip --exclude setuptools \
+	  | grep -viE '^(nvidia|cuda|triton)' | sed 's/+cpu$$//' | sort -f > constraints.txt
+	rm -rf build/lock
+
+clean: ## remove environments and caches; var/, the product's data, stays
+	rm -rf $(VENV) .venv-speech build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 is needed: PYTHON=/path/to/python3.11 make run"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Python 3.11 or newer is needed, $(PYTHON) is older: PYTHON=/path/to/python3.11 make run"; exit 1; }
+	@echo "Making $(VENV) (only the first time)"
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet pip==$(PIP_VERSION)
+
+$(READY): $(LOCKED) | $(VENV)/bin/python
+	@echo "Installing what Parlance needs (a few minutes the first time)"
+	$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+$(READY_DEV): $(READY)
+	@echo "Installing what its tests need"
+	$(PIP) install -c constraints.txt --group dev
+	$(PIP) install --no-deps -c constraints.txt dashscope
+	@touch $@
+
+# Its own environment: the recogniser is no part of the product. Without it the tests are skipped.
+$(HEARING): tests/speech/requirements.txt
+	@$(PYTHON) -m venv .venv-speech
+	@if .venv-speech/bin/python -m pip install --disable-pip-version-check -r $<; then touch $@; \
+	  else echo "The recogniser cannot be installed here: speech is not heard."; rm -rf .venv-speech; fi

@@ -1,0 +1,154 @@
+"""`python -m ttsapp.launch COMMAND`: run the product, or show it, or work beside it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+
+from ttsapp.launch.demo import demo
+from ttsapp.launch.errors import LaunchError, Stopped
+from ttsapp.launch.plan import ROOT, Plan, free_port
+from ttsapp.launch.product import Product
+from ttsapp.launch.signals import Signals
+from ttsapp.launch.welcome import facts, welcome
+
+FAILED, STOPPED = 1, 130
+
+
+def main(argv: list[str]) -> int:
+    """0 when all went well, 1 with a reason on standard error, 130 when told to stop."""
+    arguments = parser().parse_args(argv)
+    console = Console(highlight=False, soft_wrap=True)
+    with Signals() as signals:
+        try:
+            status: int = arguments.act(arguments, signals, console)
+        except LaunchError as error:
+            Console(stderr=True, highlight=False, markup=False).print(f"parlance: {error}")
+            return FAILED
+        except Stopped:
+            return STOPPED
+    return status
+
+
+def parser() -> argparse.ArgumentParser:
+    main = argparse.ArgumentParser("python -m ttsapp.launch", description=__doc__)
+    commands = main.add_subparsers(required=True, metavar="COMMAND")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--checkpoint", default=os.environ.get("PARLANCE_CHECKPOINT", ""))
+    common.add_argument("--device", default="auto", choices=["auto", "cpu", "cuda"])
+    common.add_argument("--workers", type=int, default=1, help="web processes")
+
+    run = commands.add_parser("run", parents=[common], help="until Ctrl-C")
+    run.add_argument("--host", default="127.0.0.1")
+    run.add_argument("--port", type=int, default=8000)
+    run.add_argument("--data", type=Path, default=os.environ.get("PARLANCE_DATA", ROOT / "var"))
+    run.set_defaults(act=_run)
+
+    show = commands.add_parser("demo", parents=[common], help="one text to a WAV file, checked")
+    show.add_argument("--text", required=True)
+    show.add_argument("--out", type=Path, required=True)
+    show.add_argument("--voice", default="alloy")
+    show.set_defaults(act=_demo)
+
+    beside = commands.add_parser("with", parents=[common], help="a command beside a fresh product")
+    beside.add_argument("--warm", action="store_true", help="start, stop, and start again first")
+    beside.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND ...")
+    beside.set_defaults(act=_with)
+    return main
+
+
+def _run(arguments: argparse.Namespace, signals: Signals, console: Console) -> int:
+    plan = Plan(
+        arguments.data.resolve(),
+        arguments.host,
+        arguments.port,
+        arguments.workers,
+        arguments.checkpoint,
+        arguments.device,
+    )
+    try:
+        with _visibly(plan, signals, console) as product:
+            console.print(welcome(plan, product.access, product.start_seconds))
+            product.watch()
+    except Stopped:
+        console.print("Parlance has stopped.")
+    return 0
+
+
+def _demo(arguments: argparse.Namespace, signals: Signals, console: Console) -> int:
+    if not arguments.text.strip():
+        raise LaunchError('Say what to speak: make demo TEXT="Hello there." OUT=hello.wav')
+    with _temporary(arguments) as plan, _visibly(plan, signals, console) as product:
+        console.print(facts(demo(product, arguments.text, arguments.voice, arguments.out)))
+    return 0
+
+
+def _with(arguments: argparse.Namespace, signals: Signals, console: Console) -> int:
+    """The command finds the product in PARLANCE_URL, PARLANCE_KEY and PARLANCE_START_SECONDS."""
+    command = [word for word in arguments.command if word != "--"]
+    with _temporary(arguments) as plan:
+        if arguments.warm:
+            with _visibly(plan, signals, console):
+                pass
+        with _visibly(plan, signals, console) as product:
+            beside = subprocess.Popen(command, env={**os.environ, **_told(product)})
+            try:
+                while beside.poll() is None:
+                    signals.wait(1.0)
+            finally:
+                beside.terminate()
+                beside.wait()
+            return beside.returncode
+
+
+def _told(product: Product) -> dict[str, str]:
+    return {
+        "PARLANCE_URL": product.plan.url,
+        "PARLANCE_KEY": product.access.key or "",
+        "PARLANCE_START_SECONDS": f"{product.start_seconds:.2f}",
+    }
+
+
+@contextmanager
+def _temporary(arguments: argparse.Namespace) -> Iterator[Plan]:
+    """A plan on a free port, with a data folder that goes away."""
+    with tempfile.TemporaryDirectory(prefix="parlance-") as folder:
+        yield Plan(
+            Path(folder),
+            port=free_port(),
+            workers=arguments.workers,
+            checkpoint=arguments.checkpoint,
+            device=arguments.device,
+            embedded=True,
+        )
+
+
+@contextmanager
+def _visibly(plan: Plan, signals: Signals, console: Console) -> Iterator[Product]:
+    """The product, with its start and its end told as they happen."""
+
+    def tell(line: str) -> None:
+        console.print(f"  {line}", markup=False)
+
+    with console.status("starting engine, database and web server") as status:
+        product = Product(plan, signals, tell)
+        product.__enter__()
+        status.stop()
+        try:
+            yield product
+        finally:
+            status.update("stopping")
+            status.start()
+            product.__exit__()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
