@@ -31,7 +31,9 @@ def main(argv: list[str]) -> int:
         try:
             status: int = arguments.act(arguments, signals, console)
         except LaunchError as error:
-            Console(stderr=True, highlight=False, markup=False).print(f"parlance: {error}")
+            Console(stderr=True, highlight=False, markup=False, soft_wrap=True).print(
+                f"parlance: {error}"
+            )
             return FAILED
         except Stopped:
             return STOPPED
