@@ -55,6 +55,7 @@ WHY = (
     "before going home",
     "so that we could leave early",
 )
+LONGEST = 20
 
 
 def sentences(count: int, seed: int) -> list[str]:
@@ -64,6 +65,13 @@ def sentences(count: int, seed: int) -> list[str]:
 
 
 def sentence(rng: random.Random) -> str:
+    """One of at most 20 words."""
+    while len((text := _drawn(rng)).split()) > LONGEST:
+        pass
+    return text
+
+
+def _drawn(rng: random.Random) -> str:
     opening = rng.choice(OPENINGS)
     words = [rng.choice(WHO), rng.choice(DID), rng.choice(WHERE), rng.choice(WHY)]
     body = " ".join(part for part in words if part)
