@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import random
 
-OPENINGS = (
-    "",
-    "",
+NOTHING = ("",)
+OPENINGS = NOTHING * 9 + (
     "After lunch",
     "On Monday morning",
     "To everyone's surprise",
@@ -38,17 +37,14 @@ DID = (
     "watched the river",
     "sang quietly",
 )
-WHERE = (
-    "",
+WHERE = NOTHING * 4 + (
     "near the station",
     "behind the library",
     "at the end of the street",
     "in the small garden",
     "next to the harbor",
 )
-WHY = (
-    "",
-    "",
+WHY = NOTHING * 6 + (
     "because the train was late",
     "while the others waited",
     "and smiled",
