@@ -13,10 +13,17 @@ django.setup(set_prefix=False)
 # Models can only be imported once Django is set up.
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
+from django.core.signals import request_started  # noqa: E402
+from django.db import close_old_connections, reset_queries  # noqa: E402
 from django.urls import path  # noqa: E402
 
 from ttsapp.edge import BodyLimit, Lifespan, PagesAndApi, RefuseUnknownSockets  # noqa: E402
 from ttsapp.speech.sockets import SpeechConsumer  # noqa: E402
+
+# A page's thread is new and so are its connections: there is nothing old to close when it begins,
+# while a synchronous receiver would cost every API request a thread hop before its first audio.
+request_started.disconnect(close_old_connections)
+request_started.disconnect(reset_queries)
 
 # Channels routes ASGI applications with Django's patterns, whose types speak of views only.
 _route: Any = path

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import subprocess
+import sys
 
 import httpx
 import pytest
@@ -20,6 +22,15 @@ def test_the_whole_chain_is_native_to_asyncio() -> None:
     layers = [import_string(name) for name in settings.MIDDLEWARE]
     assert all(layer.async_capable for layer in layers)
     assert layers[0] is middleware.RequestContext
+
+
+def test_nothing_synchronous_waits_for_a_request_to_begin() -> None:
+    code = (
+        "import ttsapp.asgi; from django.core.signals import request_started;"
+        "print(request_started.receivers)"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout == "[]\n"
 
 
 def test_the_browsers_part_steps_aside_for_the_api() -> None:
