@@ -88,6 +88,8 @@ def _run(arguments: argparse.Namespace, signals: Signals, console: Console) -> i
 def _demo(arguments: argparse.Namespace, signals: Signals, console: Console) -> int:
     if not arguments.text.strip():
         raise LaunchError('Say what to speak: make demo TEXT="Hello there." OUT=hello.wav')
+    if not arguments.out.resolve().parent.is_dir():
+        raise LaunchError(f"{arguments.out.resolve().parent} is not a folder.")
     with _temporary(arguments) as plan, _visibly(plan, signals, console) as product:
         console.print(facts(demo(product, arguments.text, arguments.voice, arguments.out)))
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import io
 import time
 import wave
 from dataclasses import dataclass
@@ -70,12 +71,14 @@ def speak(product: Product, text: str, voice: str) -> Spoken:
 
 def save(spoken: Spoken, out: Path) -> None:
     """A WAV file, read back to prove it. Raises LaunchError."""
+    content = io.BytesIO()
+    with wave.open(content, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(RATE)
+        file.writeframes(spoken.pcm)
     try:
-        with wave.open(str(out), "wb") as file:
-            file.setnchannels(1)
-            file.setsampwidth(2)
-            file.setframerate(RATE)
-            file.writeframes(spoken.pcm)
+        out.write_bytes(content.getvalue())
         with wave.open(str(out), "rb") as file:
             same = file.readframes(file.getnframes()) == spoken.pcm
     except (OSError, wave.Error) as error:
