@@ -1,1 +1,1 @@
-"""Parlance's speech engine: Qwen3-TTS models, a scheduler of three modules, and the server around them."""
+"""Parlance's speech engine: Qwen3-TTS models, a scheduler for three modules, and their server."""

@@ -180,7 +180,7 @@ class TtsConfig:
 
 
 def read_config(folder: Path) -> TtsConfig:
-    """The three JSON files of a checkpoint directory. Raises CheckpointError naming file and key."""
+    """A checkpoint directory's three JSON files. Raises CheckpointError naming file and key."""
     main_file = folder / "config.json"
     main = _read(main_file)
     ids = {
@@ -210,12 +210,8 @@ def read_codec_config(folder: Path) -> CodecConfig:
     file = folder / "config.json"
     raw = _read(file)
     return CodecConfig(
-        decoder_config=_section(
-            CodecDecoderConfig, _required(raw, "decoder_config", file), file
-        ),
-        encoder_config=_section(
-            CodecEncoderConfig, _required(raw, "encoder_config", file), file
-        ),
+        decoder_config=_section(CodecDecoderConfig, _required(raw, "decoder_config", file), file),
+        encoder_config=_section(CodecEncoderConfig, _required(raw, "encoder_config", file), file),
         encoder_valid_num_quantizers=raw.get("encoder_valid_num_quantizers", 16),
         output_sample_rate=raw.get("output_sample_rate", SAMPLE_RATE),
     )

@@ -1,4 +1,4 @@
-"""The engine's one error family: a public code, a message a tenant may read, and what to do next."""
+"""The engine's one error family: a public code, a message for tenants, and what to do next."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class EngineFull(EngineError):
 
 
 class CheckpointError(EngineError):
-    """A checkpoint directory that cannot be loaded; the message names the file and what is wrong."""
+    """A checkpoint directory that cannot be loaded; names the file and what is wrong with it."""
 
     def __init__(self, file: Path, problem: str) -> None:
         super().__init__("bad_checkpoint", f"{file}: {problem}")

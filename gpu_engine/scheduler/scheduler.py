@@ -77,7 +77,7 @@ class Scheduler:
         return stream
 
     def cut(self, stream_id: int) -> Stream | None:
-        """Ends a stream that has lost its way as if its frame cap had; what is undecoded is dropped.
+        """Ends a stream that has lost its way as its frame cap would; drops what is undecoded.
         None when it has ended already."""
         stream = self.streams.get(stream_id)
         if stream is not None:
