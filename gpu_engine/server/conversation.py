@@ -26,7 +26,7 @@ REASONS = {
 }
 
 
-class CancelSaid(Exception):  # noqa: N818  an event, not an error
+class CancelSaid(Exception):
     """The client said Cancel."""
 
 

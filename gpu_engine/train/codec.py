@@ -200,7 +200,8 @@ class CodecTrainer:
         frames = vectors.shape[-1]
         target = self.fine_mel(audio)[..., : 8 * frames].unflatten(-1, (frames, 8))
         guess = self.model.mel_head(vectors.transpose(1, 2)).unflatten(-1, (80, 8))
-        return (guess - target.permute(0, 2, 1, 3)).abs().mean()
+        distance: Tensor = (guess - target.permute(0, 2, 1, 3)).abs().mean()
+        return distance
 
     def _phone_loss(self, semantic: Tensor, phones: Tensor) -> Tensor:
         scores = self.model.phone_head(semantic.transpose(1, 2)).unflatten(-1, (2, PHONES))
@@ -216,7 +217,7 @@ class CodecTrainer:
         self.adversary_grads.zero()
         real, fake = self.adversaries(audio), self.adversaries(made.detach())
         judge = discriminator_loss(real, fake)
-        judge.backward()
+        judge.backward()  # type: ignore[no-untyped-call]
         self.adversaries.requires_grad_(False)
         fake = self.adversaries(made)
         self.adversaries.requires_grad_(True)
@@ -245,7 +246,8 @@ class CodecTrainer:
         if judged:
             self.adversary_grads.clip(self.recipe.clip)
             self.adversary_optimizer.step()
-        torch._foreach_lerp_(self.averaged, self.grads.parameters, 1 - self.recipe.ema)
+        current: list[Tensor] = list(self.grads.parameters)
+        torch._foreach_lerp_(self.averaged, current, 1 - self.recipe.ema)
 
     def _note(self, **values: Tensor) -> None:
         for name, value in values.items():

@@ -30,7 +30,7 @@ class PeriodDiscriminator(nn.Module):
 
     def forward(self, audio: Tensor) -> Verdict:
         x = F.pad(audio, (0, -audio.shape[-1] % self.period), mode="reflect")
-        return _walk(x.unflatten(-1, (-1, self.period))[:, None], self.convs, self.last)
+        return _walk(x.reshape(len(x), 1, -1, self.period), self.convs, self.last)
 
 
 class SpectrumDiscriminator(nn.Module):

@@ -65,7 +65,7 @@ class FlatGradients:
 
     def clip(self, most: float) -> Tensor:
         """Scales to a norm of at most `most`, anything not finite to zero; the norm before."""
-        norm = self.buffer.norm()
+        norm: Tensor = self.buffer.norm()
         scale = (most / (norm + 1e-6)).clamp(max=1.0)
         self.buffer.mul_(scale).nan_to_num_(0.0, 0.0, 0.0)
         return norm
@@ -109,7 +109,7 @@ class Captured:
         if not self._cuda:
             self._step()
             return
-        side = torch.cuda.Stream()
+        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
             self._step()
