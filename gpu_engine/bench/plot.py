@@ -24,7 +24,7 @@ def _first_audio(axes: Axes, rows: list[dict[str, Any]]) -> None:
     for row in rows:
         times = sorted(row["raw_first_audible_ms"])
         shares = [(place + 1) / len(times) for place in range(len(times))]
-        axes.step(times, shares, where="post", label=f"{row['rate']:g} requests/s")
+        axes.step(times, shares, where="post", label=f"{row['rate']:g} a second")
     axes.set(xlabel="first audible sample, ms", ylabel="share of streams", ylim=(0, 1.02))
     axes.set_xlim(left=0)
     axes.set_title("How soon it speaks")
@@ -38,5 +38,5 @@ def _lead(axes: Axes, rounds: list[dict[str, Any]]) -> None:
             axes.plot(*zip(*stream, strict=True), color=f"C{number}", alpha=0.7)
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set(xlabel="seconds since the request", ylabel="audio ahead of playback, s")
-    axes.set_title("Streams together: an underrun would go below zero")
+    axes.set_title("Streams together: below zero the listener waits")
     axes.grid(alpha=0.3)

@@ -51,9 +51,15 @@ def real_time_factor(take: Take) -> float:
 
 
 def lead(take: Take) -> list[tuple[float, float]]:
-    """(seconds since sent, seconds of audio ahead of the playback clock) at each arrival."""
-    start = take.arrivals[0][0]
-    return [(at, received / RATE - (at - start)) for at, received in take.arrivals]
+    """(seconds since sent, seconds of audio ahead of the playback clock): just before and just
+    after each arrival, so that a stream that runs dry is seen below zero."""
+    start, had = take.arrivals[0][0], 0.0
+    points = []
+    for at, received in take.arrivals:
+        played = at - start
+        points += [(at, had - played), (at, received / RATE - played)]
+        had = received / RATE
+    return points
 
 
 def _ms(seconds: float) -> float:

@@ -64,7 +64,8 @@ def test_a_take_is_summed_up() -> None:
     assert row["first_byte_ms"]["p50"] == 100.0
     assert (row["characters_per_s"], row["audio_s_per_s"]) == (3.0, 1.0)
     assert real_time_factor(take) == 0.75
-    assert lead(take) == [(0.1, 1.0), (1.5, pytest.approx(0.6))]
+    expected = [(0.1, 0.0), (0.1, 1.0), (1.5, pytest.approx(-0.4)), (1.5, pytest.approx(0.6))]
+    assert lead(take) == expected
 
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], object]
