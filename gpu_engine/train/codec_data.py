@@ -45,8 +45,8 @@ class Recording:
         most = self.audio.numel() - samples
         start = (torch.rand(rows, 1, device=device, dtype=torch.float64) * most).long()
         audio = self.audio[start + torch.arange(samples, device=device)]
-        quarters = torch.tensor([0.25, 0.75], device=device) * FRAME_SAMPLES
-        moments = torch.arange(frames, device=device)[:, None] * FRAME_SAMPLES + quarters.long()
+        half = FRAME_SAMPLES // 2
+        moments = (torch.arange(2 * frames, device=device) * half + half // 2).view(frames, 2)
         phones = self.phones[(start[..., None] + moments) // LABEL_SAMPLES]
         return audio, phones
 
