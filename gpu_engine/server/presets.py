@@ -1,12 +1,13 @@
-"""What the preset voices of the released CustomVoice checkpoints sound like, and the languages."""
+"""What the presets of the released and the shipped checkpoints sound like, and the languages."""
 
 from __future__ import annotations
 
 from gpu_engine.config import TalkerConfig, TtsConfig
 from gpu_engine.proto import engine_pb2 as pb
 
-# Native language and description of each voice, as its makers describe it.
-RELEASED = {
+# Native language and description of each voice: the released ones as their makers describe them,
+# then those of the checkpoint that the package ships.
+KNOWN = {
     "vivian": ("chinese", "Young woman, bright"),
     "serena": ("chinese", "Young woman, gentle"),
     "uncle_fu": ("chinese", "Older man, low"),
@@ -16,6 +17,14 @@ RELEASED = {
     "aiden": ("english", "Man, American"),
     "ono_anna": ("japanese", "Woman"),
     "sohee": ("korean", "Woman"),
+    "clara": ("english", "Woman, American, warm"),
+    "june": ("english", "Woman, American, lively"),
+    "ruth": ("english", "Woman, American, calm"),
+    "helen": ("english", "Woman, British"),
+    "martin": ("english", "Man, American, clear"),
+    "oscar": ("english", "Man, American, deep"),
+    "theo": ("english", "Man, American, young"),
+    "walter": ("english", "Man, British"),
 }
 
 
@@ -26,7 +35,7 @@ def presets(config: TtsConfig) -> list[pb.Preset]:
     return [
         pb.Preset(name=name, native_language=language, description=description)
         for name in sorted(config.talker.spk_id)
-        for language, description in [RELEASED.get(name, (only, ""))]
+        for language, description in [KNOWN.get(name, (only, ""))]
     ]
 
 
