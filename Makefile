@@ -62,8 +62,13 @@ check-proto: $(READY_DEV)
 	for file in "$$fresh"/gpu_engine/proto/*; do diff -q "$$file" "gpu_engine/proto/$$(basename "$$file")" \
 	  || { echo "generated code is out of date: make proto"; exit 1; }; done
 
-bench-local: $(READY_DEV) ## first audio, real time, underruns on this machine (about two minutes)
-	@exec $(PY) -m ttsapp.launch with --warm -- $(PY) -m gpu_engine bench --out docs/benchmarks
+bench-local: $(READY_DEV) ## first audio, real time, underruns on this machine (SETUP=1: set-up too)
+	@if [ -n "$(SETUP)" ]; then \
+	  clone=$$(mktemp -d); trap 'rm -rf "$$clone"' EXIT; git clone --quiet . "$$clone/parlance"; \
+	  began=$$(date +%s); $(MAKE) -C "$$clone/parlance" setup; \
+	  export PARLANCE_SETUP_SECONDS=$$(( $$(date +%s) - began )); \
+	fi; \
+	$(PY) -m ttsapp.launch with --warm -- $(PY) -m gpu_engine bench --out docs/benchmarks
 
 test-speech: $(READY_DEV) $(HEARING) ## hear what make demo says with a recogniser
 	$(PY) -m pytest -m speech tests/speech
