@@ -96,14 +96,17 @@ def _demo(arguments: argparse.Namespace, signals: Signals, console: Console) -> 
 
 
 def _with(arguments: argparse.Namespace, signals: Signals, console: Console) -> int:
-    """The command finds the product in PARLANCE_URL, PARLANCE_KEY and PARLANCE_START_SECONDS."""
+    """The command finds the product in PARLANCE_URL and PARLANCE_KEY."""
     command = [word for word in arguments.command if word != "--"]
     with _temporary(arguments) as plan:
         if arguments.warm:
             with _visibly(plan, signals, console):
                 pass
         with _visibly(plan, signals, console) as product:
-            beside = subprocess.Popen(command, env={**os.environ, **_told(product)})
+            told = _told(product)
+            if arguments.warm:
+                told["PARLANCE_START_SECONDS"] = f"{product.start_seconds:.2f}"
+            beside = subprocess.Popen(command, env={**os.environ, **told})
             try:
                 while beside.poll() is None:
                     signals.wait(1.0)
@@ -114,11 +117,7 @@ def _with(arguments: argparse.Namespace, signals: Signals, console: Console) -> 
 
 
 def _told(product: Product) -> dict[str, str]:
-    return {
-        "PARLANCE_URL": product.plan.url,
-        "PARLANCE_KEY": product.access.key or "",
-        "PARLANCE_START_SECONDS": f"{product.start_seconds:.2f}",
-    }
+    return {"PARLANCE_URL": product.plan.url, "PARLANCE_KEY": product.access.key or ""}
 
 
 @contextmanager
