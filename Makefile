@@ -68,7 +68,8 @@ bench-local: $(READY_DEV) ## first audio, real time, underruns on this machine (
 	  began=$$(date +%s); $(MAKE) -C "$$clone/parlance" setup; \
 	  export PARLANCE_SETUP_SECONDS=$$(( $$(date +%s) - began )); \
 	fi; \
-	$(PY) -m ttsapp.launch with --warm -- $(PY) -m gpu_engine bench --out docs/benchmarks
+	$(PY) -m ttsapp.launch with --warm -- $(PY) -m gpu_engine bench --out docs/benchmarks; \
+	$(PY) -m tests.docs.measured
 
 test-speech: $(READY_DEV) $(HEARING) ## hear what make demo says with a recogniser
 	$(PY) -m pytest -m speech tests/speech
