@@ -13,8 +13,13 @@ from numpy.typing import NDArray
 # but stands nowhere in particular has the characters NOWHERE.
 Words = NDArray[np.float32]
 Targets = NDArray[np.int16]
+Phones = NDArray[np.int16]  # one label for every PHONE_SECONDS
 
 NOWHERE = (-1, -1)
+UNLABELLED = -100
+PHONES = 178  # labels are below
+PHONE_SECONDS = 0.025
+PHONES_PER_FRAME = 2
 MARKS = '.,!?;:\u2026\u2014"\u201c\u201d'
 REACH = 1.5  # characters on either side of the one being spoken that still count as right
 
@@ -82,3 +87,14 @@ def token_targets(
     targets = np.stack([lo, hi], 1).astype(np.int16)
     targets[at < 0] = -1
     return targets
+
+
+def frame_phones(phones: Phones | None, start: float, frames: int, frame: float) -> Phones:
+    """Labels a quarter and three quarters into each of `frames` frames of `frame` seconds, [F, 2];
+    UNLABELLED past the end and where no labels are known."""
+    if phones is None:
+        return np.full((frames, PHONES_PER_FRAME), UNLABELLED, np.int16)
+    share = (np.arange(PHONES_PER_FRAME) + 0.5) / PHONES_PER_FRAME
+    times = start + (np.arange(frames)[:, None] + share) * frame
+    padded = np.append(phones, np.int16(UNLABELLED))
+    return padded[np.minimum((times / PHONE_SECONDS).astype(np.int64), len(phones))]

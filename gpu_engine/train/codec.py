@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 import torch.distributed as dist
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
-from gpu_engine.config import CodecConfig, CodecDecoderConfig, CodecEncoderConfig
+from gpu_engine.config import CodecConfig
 from gpu_engine.models.codec import decoder as decoder_module
-from gpu_engine.models.codec.decoder import CodecDecoder, ConvNeXt
-from gpu_engine.models.codec.encoder import CodecEncoder
-from gpu_engine.models.codec.transformer import Scale
+from gpu_engine.train.alignment import PHONES, PHONES_PER_FRAME, UNLABELLED
 from gpu_engine.train.codec_data import Recording, Spoken, record
-from gpu_engine.train.codec_quantizer import TrainingQuantizer
+from gpu_engine.train.codec_model import TINY_CODEC, CodecModel, in_context, scale_loss
 from gpu_engine.train.discriminators import (
     Discriminators,
     adversarial_loss,
@@ -35,46 +32,24 @@ from gpu_engine.train.runtime import (
     Log,
     Schedule,
     World,
+    agreed,
     average,
     load_shards,
     save_shards,
     share_weights,
 )
 
-PHONES = 178
-TINY_CODEC = CodecConfig(
-    decoder_config=CodecDecoderConfig(
-        codebook_dim=128,
-        codebook_size=512,
-        num_quantizers=16,
-        latent_dim=256,
-        decoder_dim=256,
-        hidden_size=192,
-        intermediate_size=512,
-        num_hidden_layers=3,
-        num_attention_heads=3,
-        head_dim=64,
-        sliding_window=24,
-        rms_norm_eps=1e-5,
-        rope_theta=10000.0,
-        upsample_rates=(8, 5, 4, 3),
-        upsampling_ratios=(2, 2),
-    ),
-    encoder_config=CodecEncoderConfig(
-        num_filters=16,
-        hidden_size=192,
-        intermediate_size=512,
-        num_hidden_layers=2,
-        num_attention_heads=3,
-        head_dim=64,
-        codebook_dim=64,
-        codebook_size=512,
-        num_quantizers=16,
-        vector_quantization_hidden_dimension=64,
-        upsampling_ratios=(8, 6, 5, 4),
-        norm_eps=1e-5,
-        rope_theta=10000.0,
-    ),
+FIGURES = (
+    "mel",
+    "aux",
+    "phone",
+    "commit",
+    "scale",
+    "adv",
+    "feature",
+    "judge",
+    "norm",
+    "phone_hit",
 )
 
 
@@ -91,7 +66,9 @@ class CodecRecipe:
     quantize_from: float = 0.06
     judge_from: float = 0.35
     judged_rate_factor: float = 0.5  # of the generator's rate once it is judged
-    dropout: float = 0.3
+    dropout: float = 0.5
+    phone: float = 1.0  # weight of naming the phones from code 0
+    scale: float = 0.05  # weight of keeping the latents' deviation at 1
     ema: float = 0.999
     clip: float = 1.0
     settle_steps: int = 60
@@ -99,45 +76,6 @@ class CodecRecipe:
     save_every: float = 120.0
     seed: int = 1
     adversary_width: int = 32
-
-
-class CodecModel(nn.Module):
-    """Encoder, training quantizer, decoder, and two heads that are dropped after training."""
-
-    def __init__(self, config: CodecConfig) -> None:
-        super().__init__()
-        self.encoder = CodecEncoder(config.encoder_config, config.encoder_valid_num_quantizers)
-        self.decoder = CodecDecoder(config.decoder_config)
-        initialise(self.encoder, self.decoder)
-        self.quantizer = TrainingQuantizer(self.encoder, self.decoder)
-        # From the quantized latents to the eight 10 ms log-mel frames each of them covers: a short
-        # path for the encoder's gradient, without which it stays at the mean spectrum.
-        width = config.decoder_config.codebook_dim
-        self.mel_head = nn.Sequential(nn.Linear(width, 384), nn.GELU(), nn.Linear(384, 8 * 80))
-        semantic = config.encoder_config.codebook_dim
-        self.phone_head = nn.Sequential(
-            nn.Linear(semantic, 256), nn.GELU(), nn.Linear(256, 2 * PHONES)
-        )
-
-
-def initialise(encoder: CodecEncoder, decoder: CodecDecoder) -> None:
-    """He's scheme for the encoder, which keeps its input's size; PyTorch's own for the decoder.
-
-    With PyTorch's the encoder shrinks its input below its biases and carries nothing; with a
-    deviation of 0.02 the decoder shrinks its signal to 1e-4. Measured with both.
-    """
-    for module in encoder.modules():
-        if isinstance(module, nn.Linear):
-            nn.init.normal_(module.weight, std=0.02)
-        if isinstance(module, nn.Conv1d):
-            nn.init.kaiming_normal_(module.weight)
-            if module.bias is not None:
-                nn.init.zeros_(module.bias)
-    for module in itertools.chain(encoder.modules(), decoder.modules()):
-        if isinstance(module, Scale):
-            nn.init.constant_(module.scale, 0.1)
-        if isinstance(module, ConvNeXt):
-            nn.init.constant_(module.gamma, 0.1)
 
 
 class CodecTrainer:
@@ -161,10 +99,7 @@ class CodecTrainer:
         self.optimizer = self._adam(self.grads)
         self.adversary_optimizer = self._adam(self.adversary_grads)
         self.averaged = [p.detach().clone() for p in self.grads.parameters]
-        self.losses = {
-            name: torch.zeros((), device=device)
-            for name in ("mel", "aux", "phone", "commit", "adv", "feature", "judge", "norm", "hit")
-        }
+        self.losses = {name: torch.zeros((), device=device) for name in FIGURES}
         self.clock = Clock()
         self.step = 0
 
@@ -190,11 +125,12 @@ class CodecTrainer:
         mel = self.mel(made, audio)
         aux = self._mel_head_loss(vectors, audio)
         phone = self._phone_loss(semantic, phones)
-        loss = mel + 0.5 * aux + 0.2 * phone + 0.2 * commitment
+        scale = scale_loss(latents)
+        loss = mel + 0.5 * aux + recipe.phone * phone + 0.2 * commitment + recipe.scale * scale
         if judged:
             loss = loss + self._judge(made, audio)
         loss.backward()
-        self._note(mel=mel, aux=aux, phone=phone, commit=commitment)
+        self._note(mel=mel, aux=aux, phone=phone, commit=commitment, scale=scale)
 
     def _mel_head_loss(self, vectors: Tensor, audio: Tensor) -> Tensor:
         frames = vectors.shape[-1]
@@ -204,9 +140,14 @@ class CodecTrainer:
         return distance
 
     def _phone_loss(self, semantic: Tensor, phones: Tensor) -> Tensor:
-        scores = self.model.phone_head(semantic.transpose(1, 2)).unflatten(-1, (2, PHONES))
-        self._note(hit=(scores.argmax(-1) == phones).float().mean())
-        return F.cross_entropy(scores.flatten(0, 2), phones.flatten())
+        """Mean over the labels that are known: what an unclear label is pulled to says nothing."""
+        seen = self.model.phone_head(in_context(semantic)).unflatten(-1, (PHONES_PER_FRAME, PHONES))
+        known = (phones != UNLABELLED).sum().clamp(min=1)
+        self._note(phone_hit=(seen.argmax(-1) == phones).sum() / known)
+        total = F.cross_entropy(
+            seen.flatten(0, 2), phones.flatten(), ignore_index=UNLABELLED, reduction="sum"
+        )
+        return total / known
 
     def _judge(self, made: Tensor, audio: Tensor) -> Tensor:
         """Both sides' gradients against the adversaries as they stand; the generator's loss."""
@@ -329,7 +270,14 @@ class CodecTrainer:
         save_shards(folder, "adversaries", halves)
 
     def resume(self, folder: Path) -> None:
-        self.model.load_state_dict(load_shards(folder, "codec"))
+        """Goes on from an earlier run; a phone head of another context starts anew."""
+        state = load_shards(folder, "codec")
+        fresh = self.model.state_dict()
+        first = "phone_head.0.weight"
+        if state[first].shape != fresh[first].shape:
+            state |= {name: t for name, t in fresh.items() if name.startswith("phone_head.")}
+        self.model.load_state_dict(state)
+        self.model.quantizer.absorb(self.model.encoder)
         state = {name: t.float() for name, t in load_shards(folder, "adversaries").items()}
         self.adversaries.load_state_dict(state)
         for mine, p in zip(self.averaged, self.grads.parameters, strict=True):
@@ -355,14 +303,6 @@ def settle(model: CodecModel, recording: Recording, recipe: CodecRecipe) -> None
             quantizer.acoustic.follow()
 
 
-def export(state: dict[str, Tensor], config: CodecConfig) -> tuple[CodecEncoder, CodecDecoder]:
-    """The official modules, on the CPU, from a saved training state."""
-    model = CodecModel(config)
-    model.load_state_dict(state)
-    model.quantizer.export(model.encoder, model.decoder)
-    return model.encoder.eval(), model.decoder.eval()
-
-
 def compile_snake() -> None:
     """One kernel instead of seven passes over a tensor; worth it on a GPU only."""
     decoder_module.snake = torch.compile(decoder_module.snake, dynamic=True)
@@ -376,13 +316,18 @@ def train_codec(
     out: Path,
     resume: Path | None = None,
     config: CodecConfig = TINY_CODEC,
+    deadline: float = 0.0,
 ) -> CodecTrainer:
+    """Trains for the recipe's seconds, but not past `deadline` (Unix time, if any)."""
     out.mkdir(parents=True, exist_ok=True)
     if world.device.type == "cuda":
         compile_snake()
     recording = record(corpus, hours)
     # Only now: tuning every shape anew would slow a corpus that is synthesised here tenfold.
     torch.backends.cudnn.benchmark = True
+    if deadline:
+        left = agreed(deadline - time.time(), world)
+        recipe = replace(recipe, seconds=min(recipe.seconds, left))
     trainer = CodecTrainer(config, recipe, recording, world)
     if resume is not None:
         trainer.resume(resume)

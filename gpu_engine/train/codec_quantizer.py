@@ -198,8 +198,17 @@ class TrainingQuantizer(nn.Module):
         ):
             books.start(vectors.transpose(1, 2).flatten(0, 1))
 
+    @torch.no_grad()
+    def absorb(self, encoder: CodecEncoder) -> None:
+        """Moves the norm's scale into the encoder's last weights: latents of deviation 1."""
+        inverse = self.norm.inverse()
+        encoder.downsample.conv.weight.mul_(inverse[:, None, None])
+        self.norm.mean.mul_(inverse)
+        self.norm.var.fill_(1)
+
     def export(self, encoder: CodecEncoder, decoder: CodecDecoder) -> None:
         """Writes codebooks and the folded norm into modules that have no norm of their own."""
+        self.absorb(encoder)
         stacks = (
             (self.semantic, decoder.quantizer.rvq_first),
             (self.acoustic, decoder.quantizer.rvq_rest),
@@ -216,10 +225,8 @@ class TrainingQuantizer(nn.Module):
     def _export(
         self, books: RunningCodebooks, stack: ResidualQuantizer, search: EncoderQuantizer
     ) -> None:
-        inverse = self.norm.inverse()
-        # P((x - m) / s) = (P / s) x - P (m / s): the constant moves into the first codebook.
-        shift = search.input_proj.weight[..., 0] @ (self.norm.mean * inverse)
-        search.input_proj.weight.mul_(inverse[:, None])
+        # P (x - m) = P x - P m: the constant moves into the first codebook.
+        shift = search.input_proj.weight[..., 0] @ self.norm.mean
         for level, (mine, other) in enumerate(
             zip(stack.codebooks(), search.codebooks(), strict=True)
         ):

@@ -21,18 +21,20 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from gpu_engine.config import SAMPLE_RATE
-from gpu_engine.train.alignment import Words
+from gpu_engine.train.alignment import Phones, Words
 
 BATCH = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """`words`: when each word is spoken, in seconds from the start of the audio, where known."""
+    """`words`: when each word is spoken, in seconds from the start of the audio, where known;
+    `phones`: label of every 25 ms (0 = silence, UNLABELLED where it is unclear), where known."""
 
     text: str
     speaker: str
     words: Words | None = None
+    phones: Phones | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ Shards are small safetensors files that a training run can pick up while later o
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,8 +20,9 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from gpu_engine.config import SAMPLE_RATE
-from gpu_engine.train.alignment import token_targets
+from gpu_engine.train.alignment import Phones, frame_phones, token_targets
 from gpu_engine.train.corpus import SpeechBatch, Utterance
+from gpu_engine.train.holdout import held_out
 from gpu_engine.train.tokenizer import text_encoder
 
 FRAME = 1920
@@ -49,10 +51,13 @@ class Spellings:
 
 @dataclass(slots=True)
 class Shard:
-    """Utterances in order; `tokens` and `targets` hold every spelling of one before the next."""
+    """Utterances in order; `tokens` and `targets` hold every spelling of one before the next;
+    `held` marks those whose text is kept for validation."""
 
     speakers: list[str] = field(default_factory=list)
+    held: list[bool] = field(default_factory=list)
     codes: list[Tensor] = field(default_factory=list)
+    phones: list[Phones] = field(default_factory=list)
     tokens: list[list[int]] = field(default_factory=list)
     targets: list[NDArray[np.int16]] = field(default_factory=list)
     references: list[tuple[str, Tensor]] = field(default_factory=list)
@@ -61,12 +66,15 @@ class Shard:
         return len(self.speakers)
 
     def to_bytes(self) -> bytes:
-        """codes int16 [F, groups], frames int32 [U], tokens int16, token_counts int32
-        [U, spellings], targets int16 [sum, 2], references float16 [R, frames, bands]."""
+        """codes int16 [F, groups], phones int16 [F, 2], frames int32 [U], held bool [U], tokens
+        int16, token_counts int32 [U, spellings], targets int16 [sum, 2], references float16
+        [R, frames, bands]."""
         spellings = len(self.tokens) // max(1, len(self))
         counts = torch.tensor([len(ids) for ids in self.tokens], dtype=torch.int32)
         tensors = {
             "codes": torch.cat(self.codes).to(torch.int16),
+            "phones": torch.from_numpy(np.concatenate(self.phones)),
+            "held": torch.tensor(self.held),
             "frames": torch.tensor([len(codes) for codes in self.codes], dtype=torch.int32),
             "tokens": torch.tensor([i for ids in self.tokens for i in ids], dtype=torch.int16),
             "token_counts": counts.view(len(self), spellings),
@@ -121,7 +129,9 @@ def _add(
         return
     times = start + (np.arange(len(codes), dtype=np.float32) + 0.5) * (FRAME / SAMPLE_RATE)
     shard.speakers.append(utterance.speaker)
+    shard.held.append(held_out(utterance.text))
     shard.codes.append(codes)
+    shard.phones.append(frame_phones(utterance.phones, start, len(codes), FRAME / SAMPLE_RATE))
     for spelling in encoded:
         shard.tokens.append(spelling.ids)
         if utterance.words is None:
@@ -165,8 +175,12 @@ def speech_bounds(audio: Tensor) -> tuple[Tensor, Tensor]:
     return start, end
 
 
-def write_shards(shards: Iterable[Shard], folder: Path, prefix: str = "codes") -> Iterator[Shard]:
-    """Writes each shard whole or not at all, then `PREFIX.done`; passes the shards on."""
+def write_shards(
+    shards: Iterable[Shard], folder: Path, prefix: str = "codes", deadline: float = 0.0
+) -> Iterator[Shard]:
+    """Writes each shard whole or not at all, then `PREFIX.done`; passes the shards on.
+
+    The first shard that is finished after `deadline` (Unix time, if any) is the last."""
     folder.mkdir(parents=True, exist_ok=True)
     for number, shard in enumerate(shards):
         path = folder / f"{prefix}-{number:04}.safetensors"
@@ -174,4 +188,6 @@ def write_shards(shards: Iterable[Shard], folder: Path, prefix: str = "codes") -
         partial.write_bytes(shard.to_bytes())
         partial.rename(path)
         yield shard
+        if deadline and time.time() > deadline:
+            break
     (folder / f"{prefix}.{DONE}").touch()

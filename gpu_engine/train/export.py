@@ -13,10 +13,10 @@ from torch import Tensor
 
 from gpu_engine.config import read_codec_config
 from gpu_engine.models.codec import CodecDecoder, CodecEncoder
-from gpu_engine.train.codec import TINY_CODEC
-from gpu_engine.train.codec import export as finish_codec
+from gpu_engine.train.codec_model import TINY_CODEC
+from gpu_engine.train.codec_model import export as finish_codec
 from gpu_engine.train.runtime import load_shards
-from gpu_engine.train.talker_state import WEIGHTS
+from gpu_engine.train.talker_state import HELPER, WEIGHTS
 
 Kind = Literal["custom_voice", "base"]
 TEXT_FILES = (
@@ -27,7 +27,6 @@ TEXT_FILES = (
     "preprocessor_config.json",
     "speech_tokenizer/config.json",
 )
-EXACT = ("embedding_sum", "cluster_usage", "embed_sum")  # codebooks stay in float32
 
 
 def load_codec(folder: Path) -> tuple[CodecEncoder, CodecDecoder]:
@@ -58,15 +57,15 @@ def export_checkpoint(
             shutil.copyfile(recipe / name, out / name)
     config = json.loads((recipe / "config.json").read_text("utf-8"))
     (out / "config.json").write_text(json.dumps(_as_kind(config, kind), indent=2) + "\n", "utf-8")
-    weights = load_shards(talker, WEIGHTS)
-    if kind == "custom_voice":
-        weights = {k: v for k, v in weights.items() if not k.startswith("speaker_encoder.")}
-    save_file(_small(weights), out / "model.safetensors")
+    left_out = (HELPER, "speaker_encoder.") if kind == "custom_voice" else (HELPER,)
+    trained = load_shards(talker, WEIGHTS)
+    weights = {name: w for name, w in trained.items() if not name.startswith(left_out)}
+    save_file(_halved(weights), out / "model.safetensors")
     encoder, decoder = load_codec(codec)
     tensors = {f"decoder.{name}": tensor for name, tensor in decoder.state_dict().items()}
     if kind == "base":
         tensors |= {f"encoder.{name}": tensor for name, tensor in encoder.state_dict().items()}
-    save_file(_small(tensors), out / "speech_tokenizer" / "model.safetensors")
+    save_file(_halved(tensors), out / "speech_tokenizer" / "model.safetensors")
 
 
 def _as_kind(config: dict[str, Any], kind: Kind) -> dict[str, Any]:
@@ -78,8 +77,9 @@ def _as_kind(config: dict[str, Any], kind: Kind) -> dict[str, Any]:
     return config
 
 
-def _small(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {
-        name: tensor.contiguous().to(torch.float32 if name.endswith(EXACT) else torch.float16)
-        for name, tensor in tensors.items()
-    }
+def _halved(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """All in float16, codebooks too. Raises ValueError for what half precision cannot hold."""
+    halves = {name: tensor.contiguous().to(torch.float16) for name, tensor in tensors.items()}
+    if lost := [name for name, half in halves.items() if not half.isfinite().all()]:
+        raise ValueError(f"too large for float16: {', '.join(lost)}")
+    return halves

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from gpu_engine.train.packing import Epoch, Mix, plan_epoch
 from gpu_engine.train.runtime import World
-from gpu_engine.train.store import CodeStore
+from gpu_engine.train.store import HELD, CodeStore
 
-HELD_OUT = 50  # every 50th utterance is kept for the validation loss
+LEAST = 100  # utterances; a smaller corpus is trained on whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +76,8 @@ class Feed:
 
 
 def training_samples(store: CodeStore, held_out: bool = False) -> NDArray[np.int64]:
-    """Canonical spellings of the utterances that are trained on, or of those that are not.
-
-    A corpus too small to spare any is trained on whole.
-    """
-    count = len(store.rows) // store.spellings
-    samples = np.arange(count, dtype=np.int64)
-    spared = (samples % HELD_OUT == HELD_OUT - 1) & (count >= 2 * HELD_OUT)
-    chosen: NDArray[np.int64] = samples[spared == held_out] * store.spellings
+    """Canonical spellings of the utterances that are trained on, or of those whose text is not."""
+    held = store.rows[:: store.spellings, HELD] > 0
+    spared = held & (len(held) >= LEAST)
+    chosen: NDArray[np.int64] = np.flatnonzero(spared == held_out) * store.spellings
     return chosen

@@ -12,71 +12,63 @@ from torch.nn import functional as F
 
 from gpu_engine.models.speaker import SpeakerEncoder
 from gpu_engine.models.talker import Talker
+from gpu_engine.train.alignment import PHONES, PHONES_PER_FRAME
+from gpu_engine.train.attends import FrameCausal, PackedAttend
+from gpu_engine.train.packing import PREFIX
 from gpu_engine.train.sequence import IGNORED, NOTHING, SPEAKER_SLOT, Rows
 
 FAR = -1e4  # a score that no softmax sees, finite so that its gradient stays a number
-REPORT = ("loss", "code0", "codes", "guide", "code0_accuracy", "codes_accuracy")
+REPORT = (
+    "loss",
+    "code0",
+    "codes",
+    "guide",
+    "phones",
+    "code0_accuracy",
+    "codes_accuracy",
+    "phones_accuracy",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
     """Of the loss's parts, and how inputs are disturbed while training."""
 
-    codes: float = 0.5  # mean over the predictor's 15 heads, beside code 0's 1.0
+    codes: float = 1.0  # weighted mean over the predictor's 15 heads, beside code 0's 1.0
+    group_decay: float = 0.9  # each head weighs so much of the one before
+    phones: float = 0.3  # naming the next frame's phones from the hidden state
     end: float = 2.0  # of the end of speech among code 0's labels
-    dropout: float = 0.05
+    smoothing: float = 0.02  # of the labels of all codes
+    dropout: float = 0.1
     frame_drop: float = 0.04  # frames that are not shown at all
     code_noise: float = 0.04  # codes that are shown wrong
+    text_noise: float = 0.0  # text tokens that are shown wrong
     predictor_frames: int = 6144  # frames a step that the predictor learns from
     guide_layer: int = 2
     guide_heads: tuple[int, ...] = (0, 2)
 
 
-class PackedAttend:
-    """Causal attention within each of a row's sequences; keeps one layer's q and k for guidance."""
-
-    def __init__(self, start: Tensor, dropout: float, kept: int = -1) -> None:
-        at = torch.arange(start.shape[1], device=start.device)
-        same = start[:, :, None] == start[:, None, :]
-        self.mask = (same & (at[:, None] >= at[None, :]))[:, None]
-        self.kept: tuple[Tensor, Tensor] | None = None
-        self._dropout, self._layer = dropout, kept
-
-    def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        groups = q.shape[2] // k.shape[2]
-        k, v = k.repeat_interleave(groups, 2), v.repeat_interleave(groups, 2)
-        if layer == self._layer:
-            self.kept = q, k
-        q, k, v = (x.transpose(1, 2) for x in (q, k, v))
-        context = F.scaled_dot_product_attention(q, k, v, attn_mask=self.mask)
-        return F.dropout(context.transpose(1, 2), self._dropout, self._dropout > 0)
-
-
-class FrameCausal:
-    """Whole frames of 16 positions at once."""
-
-    def __init__(self, dropout: float) -> None:
-        self._dropout = dropout
-
-    def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        groups = q.shape[2] // k.shape[2]
-        k, v = k.repeat_interleave(groups, 2), v.repeat_interleave(groups, 2)
-        q, k, v = (x.transpose(1, 2) for x in (q, k, v))
-        context = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        return F.dropout(context.transpose(1, 2), self._dropout, self._dropout > 0)
-
-
 class Learner(nn.Module):
     """Losses of packed rows. `vectors` [speakers, H] are the speaker encoder's latest answers: each
-    step renews some of them, with gradient, and takes the others as they are."""
+    step renews some of them, with gradient, and takes the others as they are.
+
+    `phone_head` is dropped after training: a text's phones are certain where its codes are not, and
+    they are all that an unseen spelling has to be good for."""
 
     vectors: Tensor
     presets: Tensor
     importance: Tensor
+    group_weights: Tensor
 
     def __init__(
-        self, talker: Talker, speaker: SpeakerEncoder | None, speakers: int, weights: Weights
+        self,
+        talker: Talker,
+        speaker: SpeakerEncoder | None,
+        speakers: int,
+        weights: Weights,
+        words: int | None = None,
     ) -> None:
+        """`words`: text ids from here on are marks, not text (default: all are text)."""
         super().__init__()
         self.talker, self.speaker, self.weights = talker, speaker, weights
         self.run: Callable[..., Tensor] = self.losses  # or its compiled form
@@ -87,12 +79,24 @@ class Learner(nn.Module):
         importance = torch.ones(config.vocab_size)
         importance[config.codec_eos_token_id] = weights.end
         self.register_buffer("importance", importance, False)
+        groups = config.code_predictor_config.num_code_groups - 1
+        decayed = weights.group_decay ** torch.arange(groups, dtype=torch.float32)
+        self.register_buffer("group_weights", decayed / decayed.mean(), False)
+        self.phone_head = nn.Linear(config.hidden_size, PHONES_PER_FRAME * PHONES)
+        self.words = words or config.text_vocab_size
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """Names of what `losses` returns: REPORT and each predicted code's accuracy."""
+        groups = range(1, len(self.group_weights) + 1)
+        return (*REPORT, *(f"code{group}_accuracy" for group in groups))
 
     def forward(
         self, rows: Rows, mels: Tensor, picks: Tensor, guidance: Tensor
     ) -> tuple[Tensor, Tensor]:
         """mels [R, frames, bands]: one recording of each of the speakers `picks` [R]; guidance: the
-        weight of the guided-attention loss. Returns REPORT as a vector, and the new `vectors`."""
+        weight of the guided-attention loss. Returns `figures` as a vector, and the new
+        `vectors`."""
         vectors = self._renewed(mels, picks)
         return self.run(vectors, guidance, *rows.tensors()), vectors.detach()
 
@@ -106,6 +110,7 @@ class Learner(nn.Module):
         frame: Tensor,
         codes: Tensor,
         following: Tensor,
+        phones: Tensor,
         label: Tensor,
         target: Tensor,
         place: Tensor,
@@ -113,19 +118,44 @@ class Learner(nn.Module):
     ) -> Tensor:
         """Tensors only: this is what gets compiled. Arguments as in `Rows` and `forward`."""
         weights, dropout = self.weights, self.weights.dropout if self.training else 0.0
+        if self.training and weights.text_noise:
+            text = self._misspell(text, place)
         inputs = self.embed(text, codec, speaker, frame, codes, vectors)
         inputs = F.dropout(inputs, dropout, dropout > 0)
         attend = PackedAttend(start, dropout, weights.guide_layer)
         hidden = self.talker(inputs, place, attend)
-        logits = self.talker.logits(hidden).float().flatten(0, 1)
-        flat = label.flatten()
-        code0 = F.cross_entropy(logits, flat, self.importance, ignore_index=IGNORED)
-        judged = flat != IGNORED
-        right = ((logits.argmax(-1) == flat) & judged).sum() / judged.sum().clamp(min=1)
+        code0, right = self._first_codes(hidden, label)
         codes_loss, codes_right = self._predict(hidden, following, label, dropout)
+        phones_loss, phones_right = self._name_phones(hidden, phones)
         guide = self._guide(attend, target, weights.guide_heads)
-        total = code0 + weights.codes * codes_loss + guidance * guide
-        return torch.stack([total, code0, codes_loss, guide, right, codes_right])
+        total = code0 + weights.codes * codes_loss + guidance * guide + weights.phones * phones_loss
+        parts = [total, code0, codes_loss, guide, phones_loss, right, codes_right.mean()]
+        return torch.cat([torch.stack([*parts, phones_right]), codes_right])
+
+    @property
+    def _smoothing(self) -> float:
+        return self.weights.smoothing if self.training else 0.0
+
+    def _first_codes(self, hidden: Tensor, label: Tensor) -> tuple[Tensor, Tensor]:
+        """Loss and accuracy of code 0 and the end of speech."""
+        logits, flat = self.talker.logits(hidden).float().flatten(0, 1), label.flatten()
+        loss = F.cross_entropy(
+            logits, flat, self.importance, ignore_index=IGNORED, label_smoothing=self._smoothing
+        )
+        return loss, _accuracy(logits, flat)
+
+    def _name_phones(self, hidden: Tensor, phones: Tensor) -> tuple[Tensor, Tensor]:
+        """Loss and accuracy of the next frame's phones; nothing where none are known."""
+        logits = self.phone_head(hidden.float()).unflatten(-1, (PHONES_PER_FRAME, PHONES))
+        logits, flat = logits.float().flatten(0, 2), phones.flatten()
+        total = F.cross_entropy(logits, flat, ignore_index=IGNORED, reduction="sum")
+        return total / (flat != IGNORED).sum().clamp(min=1), _accuracy(logits, flat)
+
+    def _misspell(self, text: Tensor, place: Tensor) -> Tensor:
+        """Some text tokens become any other."""
+        other = (torch.rand(text.shape, device=text.device) * self.words).long()
+        wrong = torch.rand(text.shape, device=text.device) < self.weights.text_noise
+        return torch.where(wrong & (text < self.words) & (place >= PREFIX - 1), other, text)
 
     def _renewed(self, mels: Tensor, picks: Tensor) -> Tensor:
         if self.speaker is None:
@@ -166,7 +196,7 @@ class Learner(nn.Module):
     def _predict(
         self, hidden: Tensor, following: Tensor, label: Tensor, dropout: float
     ) -> tuple[Tensor, Tensor]:
-        """Loss and accuracy of codes 1..15 over a random choice of frames.
+        """Weighted loss, and accuracies [groups - 1], of codes 1..15 in a random choice of frames.
 
         The predictor sees the hidden state of the position *before* the frame, code 0, then codes
         1..14; what it says at code j's place is judged against code j + 1 by head j, unshifted.
@@ -178,8 +208,14 @@ class Learner(nn.Module):
         states = self.predict(hidden.flatten(0, 1)[chosen], frames, dropout)
         logits = self.head_logits(states).float()
         wanted = frames[:, 1:].T
-        loss = F.cross_entropy(logits.flatten(0, 1), wanted.flatten())
-        return loss, (logits.argmax(-1) == wanted).float().mean()
+        each = F.cross_entropy(
+            logits.flatten(0, 1),
+            wanted.flatten(),
+            reduction="none",
+            label_smoothing=self._smoothing,
+        )
+        loss = (each.view(wanted.shape).mean(1) * self.group_weights).mean()
+        return loss, (logits.argmax(-1) == wanted).float().mean(1)
 
     def predict(self, hidden: Tensor, frames: Tensor, dropout: float = 0.0) -> Tensor:
         """Predictor states [K, groups - 1, width] before codes 1..15 of `frames` [K, groups]."""
@@ -211,6 +247,13 @@ class Learner(nn.Module):
         judged = right.any(-1)[:, None].expand_as(missed)
         loss: Tensor = (missed * judged).sum() / judged.sum().clamp(min=1)
         return loss
+
+
+def _accuracy(logits: Tensor, wanted: Tensor) -> Tensor:
+    """Share of the labels [N] that are not IGNORED and have the highest of logits [N, classes]."""
+    judged = wanted != IGNORED
+    right = (logits.argmax(-1) == wanted) & judged
+    return right.sum() / judged.sum().clamp(min=1)
 
 
 def _choose(valid: Tensor, count: int) -> Tensor:

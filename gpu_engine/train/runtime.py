@@ -77,6 +77,15 @@ def average(tensor: Tensor, world: World) -> None:
         tensor.div_(world.size)
 
 
+def agreed(value: float, world: World) -> float:
+    """The first rank's value, on every rank."""
+    if world.size == 1:
+        return value
+    shared = torch.tensor([value], dtype=torch.float64, device=world.device)
+    dist.broadcast(shared, 0)
+    return float(shared)
+
+
 def share_weights(module: nn.Module, world: World) -> None:
     """Every rank starts from the first rank's weights and buffers."""
     if world.size > 1:

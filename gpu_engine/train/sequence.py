@@ -42,9 +42,10 @@ class Rows:
     `codec`: control id or code 0, NOTHING, or SPEAKER_SLOT; `speaker`: as in the store's table,
     plus the number of presets where a preset is given as a vector; `frame`: number of the frame at
     this position, negative before the first; `codes` [B, L, groups]: that frame's codes (any codes
-    where there is none); `following` [B, L, groups]: the next frame's; `label`: code 0 of the next
-    frame, codec_eos, or IGNORED; `target` [B, L, 2]: first and last row position that attention may
-    rest on here, or -1; `start`: row position where this position's sequence starts.
+    where there is none); `following` [B, L, groups]: the next frame's; `phones` [B, L, 2]: that
+    frame's phones, or IGNORED; `label`: code 0 of the next frame, codec_eos, or IGNORED; `target`
+    [B, L, 2]: first and last row position that attention may rest on here, or -1; `start`: row
+    position where this position's sequence starts.
     """
 
     text: Tensor
@@ -53,6 +54,7 @@ class Rows:
     frame: Tensor
     codes: Tensor
     following: Tensor
+    phones: Tensor
     label: Tensor
     target: Tensor
     place: Tensor
@@ -84,7 +86,10 @@ class SequenceBuilder:
         codes_at = row[..., CODE_AT]
         last = frames - 1
         codes = store.codes[codes_at + frame.clamp(min=0).minimum(last)].long()
-        following = store.codes[codes_at + (frame + 1).clamp(min=0).minimum(last)].long()
+        next_at = codes_at + (frame + 1).clamp(min=0).minimum(last)
+        following = store.codes[next_at].long()
+        undecided = (frame < -1) | (frame >= last) | empty
+        phones = store.phones[next_at].long().masked_fill(undecided[..., None], IGNORED)
         written = store.tokens[row[..., TEXT_AT] + token.clamp(min=0).minimum(tokens - 1)].long()
         text = torch.where(token < tokens, written, ids.tts_pad)
         text = torch.where(token == tokens, ids.tts_eos, text)
@@ -107,6 +112,7 @@ class SequenceBuilder:
             frame=frame.masked_fill(empty, -PREFIX),
             codes=codes,
             following=following,
+            phones=phones,
             label=label,
             target=self._targets(row, frame, text_at, at, empty),
             place=torch.where(empty, 0, place),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 from torch import Tensor
 
+from gpu_engine.train.alignment import PHONES_PER_FRAME, UNLABELLED
 from gpu_engine.train.encode import DONE, REFERENCES
 
 
@@ -21,19 +22,28 @@ class Capacity:
     """Room that is set aside at the start, so that a captured step never sees memory move."""
 
     frames: int = 8_000_000
-    tokens: int = 8_000_000
+    tokens: int = 12_000_000
     spellings: int = 3
-    utterances: int = 200_000
+    utterances: int = 250_000
     speakers: int = 192  # those that are given as vectors
     reference_frames: int = 281
 
+    @classmethod
+    def for_hours(cls, hours: float) -> Capacity:
+        """Room for speech whose utterances last 1.5 s or more on average."""
+        return cls(
+            frames=int(hours * 45_000) + 100_000,
+            tokens=int(hours * 72_000) + 100_000,
+            utterances=int(hours * 2_400) + 10_000,
+        )
+
 
 # Columns of the sample table.
-CODE_AT, FRAMES, TEXT_AT, TOKENS, TARGET_AT, SPEAKER = range(6)
+CODE_AT, FRAMES, TEXT_AT, TOKENS, TARGET_AT, SPEAKER, HELD = range(7)
 
 
 class CodeStore:
-    """`table` int64 [samples, 6] describes every spelling of every utterance (columns above).
+    """`table` int64 [samples, 7] describes every spelling of every utterance (columns above).
 
     A speaker is a preset's number, or `len(presets)` plus the row of its `references` [speakers,
     REFERENCES, frames, bands]; presets have a row as well, under their own number.
@@ -50,18 +60,21 @@ class CodeStore:
         room = capacity or Capacity()
         self.capacity, self.presets = room, list(presets)
         self.codes = torch.zeros(room.frames, groups, dtype=torch.int16, device=device)
+        self.phones = torch.full(
+            (room.frames, PHONES_PER_FRAME), UNLABELLED, dtype=torch.int16, device=device
+        )
         self.tokens = torch.zeros(room.tokens, dtype=torch.int16, device=device)
         self.targets = torch.full(
             (room.frames * room.spellings, 2), -1, dtype=torch.int16, device=device
         )
         self.table = torch.zeros(
-            room.utterances * room.spellings, 6, dtype=torch.int64, device=device
+            room.utterances * room.spellings, 7, dtype=torch.int64, device=device
         )
         clips = room.speakers, REFERENCES, room.reference_frames, bands
         self.references = torch.zeros(clips, dtype=torch.float16, device=device)
         self.reference_counts = torch.zeros(room.speakers, dtype=torch.int64, device=device)
         self.known = np.zeros(room.speakers, np.bool_)  # which rows hold a recording
-        self.rows = np.zeros((0, 6), np.int64)
+        self.rows = np.zeros((0, 7), np.int64)
         self.spellings = 1
         self._names = {name: row for row, name in enumerate(presets)}
         self._used = [0, 0, 0]  # frames, tokens, targets
@@ -85,7 +98,9 @@ class CodeStore:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             metadata = {key: json.loads(text) for key, text in file.metadata().items()}
         rows = self._rows(tensors, metadata["speakers"])
+        start = self._used[0]
         self._append(self.codes, tensors["codes"], 0)
+        self.phones[start : self._used[0]] = tensors["phones"].to(self.phones.device)
         self._append(self.tokens, tensors["tokens"], 1)
         self._append(self.targets, tensors["targets"], 2)
         for name, mel in zip(metadata["references"], tensors.get("references", ()), strict=True):
@@ -106,6 +121,7 @@ class CodeStore:
             tokens,
             _offsets(each) + self._used[2],
             np.repeat(speakers, self.spellings),
+            np.repeat(tensors["held"].long().numpy(), self.spellings),
         ]
         return np.stack(columns, 1)
 

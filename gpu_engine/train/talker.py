@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
-import torch.distributed as dist
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -16,7 +15,7 @@ from gpu_engine.config import SpeakerEncoderConfig, TtsConfig
 from gpu_engine.models.speaker import SpeakerEncoder
 from gpu_engine.models.talker import Talker
 from gpu_engine.train.feed import BatchShape, Feed, training_samples
-from gpu_engine.train.objective import REPORT, Learner, Weights, initialise
+from gpu_engine.train.objective import Learner, Weights, initialise
 from gpu_engine.train.packing import plan_epoch
 from gpu_engine.train.runtime import (
     WARM_UP_CALLS,
@@ -25,6 +24,7 @@ from gpu_engine.train.runtime import (
     FlatGradients,
     Schedule,
     World,
+    agreed,
     share_weights,
 )
 from gpu_engine.train.sequence import SequenceBuilder
@@ -91,13 +91,14 @@ class Trainer:
         talker = Talker(config.talker)
         encoder = SpeakerEncoder(speaker) if speaker is not None else None
         initialise(talker, encoder, settings.seed)
-        learner = Learner(talker, encoder, store.capacity.speakers, settings.weights)
+        words = config.text_ids.im_start  # what is added to the vocabulary lies above
+        learner = Learner(talker, encoder, store.capacity.speakers, settings.weights, words)
         self.learner = learner.to(world.device).train()
         share_weights(self.learner, world)
         self.builder = SequenceBuilder(config, role, store)
         self.slots = Slots.empty(settings, world.device)
         self.feed = Feed(store, settings.shape, world)
-        self.report = torch.zeros(len(REPORT), device=world.device)
+        self.report = torch.zeros(len(learner.figures), device=world.device)
         self._unguided = torch.zeros((), device=world.device)
         self.parameters = [p for p in self.learner.parameters() if p.requires_grad]
         self._values = [p.detach() for p in self.parameters]
@@ -105,6 +106,7 @@ class Trainer:
         self.gradients = FlatGradients(self.parameters, world)
         self.optimiser = _optimiser(self.parameters, settings, world)
         self.step, self.clock = 0, Clock()
+        self.pause_after = float("inf")  # seconds of training
         self._elapsed, self._asked = 0.0, -1
         if world.device.type == "cuda":
             # cuDNN's attention plans anew for masks; the memory-efficient kernel takes them as is.
@@ -182,6 +184,11 @@ class Trainer:
             self._elapsed = agreed(self.clock.elapsed(), self.world)
         return min(1.0, self._elapsed / self.settings.seconds)
 
+    @property
+    def paused(self) -> bool:
+        """As of the last call of `done`, so that all ranks agree."""
+        return self._elapsed >= self.pause_after
+
     @contextmanager
     def averaged(self) -> Iterator[nn.Module]:
         """Inside, the learner has the averaged weights."""
@@ -205,12 +212,13 @@ class Trainer:
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        """Losses on utterances that are never trained on, with the averaged weights."""
+        """Losses on texts that are never trained on, with the averaged weights."""
         settings, device = self.settings, self.world.device
         rng = np.random.default_rng(settings.seed)
         held = self.held_out[:2000]
         shape = settings.shape
-        plan = plan_epoch(self.store, held, shape.length, shape.mix, rng)
+        mix = replace(shape.mix, plain=1.0)
+        plan = plan_epoch(self.store, held, shape.length, mix, rng)
         part = [
             torch.from_numpy(array[: shape.rows]).to(device)
             for array in (plan.sample, plan.place, plan.style)
@@ -219,16 +227,8 @@ class Trainer:
         with self.averaged(), torch.autocast(device.type, torch.bfloat16, self._half):
             rows = self.builder(*part)
             report = self.learner.losses(self.learner.vectors, self._unguided, *rows.tensors())
-        return {f"held_out_{name}": float(v) for name, v in zip(REPORT, report, strict=True)}
-
-
-def agreed(value: float, world: World) -> float:
-    """The first rank's value, on every rank."""
-    if world.size == 1:
-        return value
-    shared = torch.tensor([value], dtype=torch.float64, device=world.device)
-    dist.broadcast(shared, 0)
-    return float(shared)
+        figures = zip(self.learner.figures, report.tolist(), strict=True)
+        return {f"held_out_{name}": value for name, value in figures}
 
 
 def _optimiser(

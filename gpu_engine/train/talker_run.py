@@ -10,9 +10,9 @@ from gpu_engine.config import read_config
 from gpu_engine.models.tokenizer import TextTokenizer
 from gpu_engine.train.objective import REPORT
 from gpu_engine.train.progress import Progress
-from gpu_engine.train.runtime import Clock, Log, World
+from gpu_engine.train.runtime import Clock, Log, World, agreed
 from gpu_engine.train.store import Capacity, CodeStore, finished
-from gpu_engine.train.talker import Settings, Trainer, agreed
+from gpu_engine.train.talker import Settings, Trainer
 from gpu_engine.train.talker_state import load_state, load_weights, save_state, save_weights
 
 
@@ -20,7 +20,8 @@ from gpu_engine.train.talker_state import load_state, load_weights, save_state, 
 class Run:
     """`codes`: folder that shards arrive in, from `writers` processes; training starts when
     `start_hours` of speech are there or all writers are done. `state`: folder to resume from and
-    to save to; `deadline`: Unix time by which to end, whatever the settings say."""
+    to save to; `deadline`: Unix time by which to end, whatever the settings say; `pause`: Unix time
+    at which to stop in the middle, to be resumed."""
 
     recipe: Path
     codes: Path
@@ -30,6 +31,7 @@ class Run:
     writers: int = 1
     start_hours: float = 1.0
     deadline: float = 0.0
+    pause: float = 0.0
     save_seconds: float = 120.0
     report_steps: int = 100
     validate_steps: int = 1000
@@ -58,6 +60,8 @@ def train_talker(
         left = agreed(run.deadline - time.time() + before, world)
         trainer.settings = replace(settings, seconds=min(settings.seconds, left))
     trainer.clock = Clock(before)
+    if run.pause:
+        trainer.pause_after = agreed(run.pause - time.time() + before, world)
     _loop(run, trainer, Log(run.out))
     return trainer
 
@@ -87,7 +91,7 @@ def _loop(run: Run, trainer: Trainer, log: Log) -> None:
     world, epoch = trainer.world, trainer.feed.epoch
     saved = time.monotonic()
     with Progress("talker", world.leads) as progress:
-        while trainer.done() < 1:
+        while trainer.done() < 1 and not trainer.paused:
             trainer.advance()
             if trainer.feed.epoch != epoch:
                 epoch = trainer.feed.epoch
@@ -112,7 +116,7 @@ def _report(trainer: Trainer, log: Log, progress: Progress, validate: bool) -> N
         "epoch": float(trainer.feed.epoch),
         "rate": trainer.optimiser.param_groups[0]["lr"],
     }
-    row |= dict(zip(REPORT, trainer.report.tolist(), strict=True))
+    row |= dict(zip(REPORT, trainer.report.tolist(), strict=False))
     if validate and len(trainer.held_out):
         row |= trainer.validate()
     log.add(row)

@@ -13,10 +13,11 @@ from gpu_engine.train.talker import Trainer
 
 STATE = "state"
 WEIGHTS = "weights"
+HELPER = "phone_head."  # trained beside the model, no part of it
 
 
 def averaged_weights(trainer: Trainer) -> dict[str, Tensor]:
-    """Averaged weights in float16 under the names of a checkpoint."""
+    """Averaged weights in float16 under the names of a checkpoint, and the HELPER's."""
     named = zip(_names(trainer), trainer.average, strict=True)
     return {name: value.half() for name, value in named}
 
@@ -36,11 +37,12 @@ def save_weights(trainer: Trainer, folder: Path) -> None:
 
 @torch.no_grad()
 def load_weights(trainer: Trainer, folder: Path) -> None:
-    """Starts from what `save_weights` left, with a fresh optimiser."""
+    """Starts from what `save_weights` left, with a fresh optimiser; the HELPER may be missing."""
     tensors = load_shards(folder, WEIGHTS)
     for name, p, average in zip(_names(trainer), trainer.parameters, trainer.average, strict=True):
-        p.copy_(tensors[name])
-        average.copy_(tensors[name])
+        if name in tensors or not name.startswith(HELPER):
+            p.copy_(tensors[name])
+            average.copy_(tensors[name])
 
 
 def save_state(trainer: Trainer, folder: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_engine.config import SAMPLE_RATE, CodecConfig
-from gpu_engine.train.codec import TINY_CODEC
+from gpu_engine.train.codec_model import TINY_CODEC
 
 CODES = 512
 CONTROLS = 64  # ids above the codes: languages, control marks, speakers

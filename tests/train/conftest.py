@@ -20,8 +20,10 @@ from gpu_engine.config import (
 from gpu_engine.models.talker import Talker
 from gpu_engine.models.tokenizer import TextTokenizer
 from gpu_engine.train import tiny
-from gpu_engine.train.codec import TINY_CODEC
+from gpu_engine.train.alignment import PHONES
+from gpu_engine.train.codec_model import TINY_CODEC
 from gpu_engine.train.encode import Shard, Spellings
+from gpu_engine.train.holdout import held_out
 from gpu_engine.train.packing import Mix
 from gpu_engine.train.runtime import World
 from gpu_engine.train.store import Capacity, CodeStore
@@ -36,7 +38,7 @@ TEXTS = (
     "Thirty swimmers lined up at the lake.",
 )
 CPU = World(0, 1, torch.device("cpu"))
-ROOM = Capacity(frames=20_000, tokens=20_000, utterances=600, speakers=12, reference_frames=24)
+ROOM = Capacity(frames=20_000, tokens=60_000, utterances=900, speakers=12, reference_frames=24)
 MICRO_SPEAKER = SpeakerEncoderConfig(
     enc_dim=32,
     mel_dim=8,
@@ -113,14 +115,16 @@ def _known(kind: type, raw: dict) -> dict:
 def make_shard(
     folder: Path, texts=TEXTS, *, speakers=("clara",), seed=5, references=False
 ) -> Shard:
-    """Random codes for each text; the frames of utterance i number 4 + 2 i."""
+    """Random codes for each text; the frames of utterance i number 4 + 2 i; its phones count up."""
     generator = torch.Generator().manual_seed(seed)
     spellings = Spellings.of(folder)
     shard = Shard()
     for number, text in enumerate(texts):
         frames = 4 + 2 * (number % 8)
         shard.speakers.append(speakers[number % len(speakers)])
+        shard.held.append(held_out(text))
         shard.codes.append(torch.randint(0, 512, (frames, 16), generator=generator))
+        shard.phones.append(np.arange(2 * frames, dtype=np.int16).reshape(frames, 2) % PHONES)
         for tokenizer in spellings.tokenizers:
             ids = tokenizer.encode(text).ids
             shard.tokens.append(ids)

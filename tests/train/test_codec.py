@@ -10,18 +10,13 @@ import pytest
 import torch
 
 from gpu_engine.config import CodecConfig
-from gpu_engine.train.codec import (
-    TINY_CODEC,
-    CodecRecipe,
-    CodecTrainer,
-    export,
-    settle,
-    train_codec,
-)
+from gpu_engine.train.alignment import PHONES, UNLABELLED
+from gpu_engine.train.codec import CodecRecipe, CodecTrainer, settle, train_codec
 from gpu_engine.train.codec_data import Recording, record
+from gpu_engine.train.codec_model import TINY_CODEC, export, in_context, scale_loss
 from gpu_engine.train.codec_quantizer import RunningCodebooks
 from gpu_engine.train.losses import mel_filters
-from gpu_engine.train.runtime import Log, Schedule, World, load_shards
+from gpu_engine.train.runtime import Log, Schedule, World, load_shards, save_shards
 
 HERE = World(rank=0, size=1, device=torch.device("cpu"))
 
@@ -150,6 +145,65 @@ def test_settling_fits_the_codebooks_to_weights_of_another_scale(trainer: CodecT
     assert normed.mean() == pytest.approx(0.0, abs=0.3)
 
 
+def test_latents_are_kept_at_one_scale(trainer: CodecTrainer) -> None:
+    quiet = torch.randn(4, 3, 500)
+    assert float(scale_loss(quiet)) == pytest.approx(0.0, abs=0.01)
+    assert float(scale_loss(quiet * math.e)) == pytest.approx(1.0, abs=0.1)
+    assert float(scale_loss(quiet / math.e)) == pytest.approx(1.0, abs=0.1)
+    # given an encoder that has grown loud, a few steps make it quieter
+    with torch.no_grad():
+        trainer.model.encoder.downsample.conv.weight.mul_(50)
+    trainer.recipe = dataclasses.replace(RECIPE, scale=1.0)
+    run(trainer, 1, quantize=False)
+    first = float(trainer.losses["scale"])
+    run(trainer, 8, quantize=False)
+    assert float(trainer.losses["scale"]) < first
+
+
+def test_unknown_phones_neither_cost_nor_count(trainer: CodecTrainer) -> None:
+    semantic = torch.randn(2, 8, 6)
+    phones = torch.full((2, 6, 2), UNLABELLED)
+    assert float(trainer._phone_loss(semantic, phones)) == 0.0
+    assert float(trainer.losses["phone_hit"]) == 0.0
+    phones[0, 3, 1] = trainer.model.phone_head(in_context(semantic))[0, 3, PHONES:].argmax()
+    assert float(trainer._phone_loss(semantic, phones)) > 0
+    assert float(trainer.losses["phone_hit"]) == 1.0
+
+
+def test_phones_are_named_from_this_frame_and_the_one_before() -> None:
+    frames = torch.arange(1.0, 5.0).view(1, 1, 4)
+    assert in_context(frames)[0].tolist() == [[0, 1], [1, 2], [2, 3], [3, 4]]
+
+
+def test_absorbing_the_norm_changes_no_code(trainer: CodecTrainer) -> None:
+    run(trainer, 2, quantize=False)
+    model = trainer.model.eval()
+    with torch.no_grad():
+        model.encoder.downsample.conv.weight.mul_(1000)
+    settle(model, trainer.recording, RECIPE)
+    audio, _ = trainer.recording.windows(2, 8)
+    with torch.no_grad():
+        before = model.quantizer.project(model.encoder.latents(audio))
+        model.quantizer.absorb(model.encoder)
+        latents = model.encoder.latents(audio)
+        after = model.quantizer.project(latents)
+    for ours, theirs in zip(after, before, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-3)
+    assert latents.std() < 5
+
+
+def test_a_run_that_named_phones_from_one_frame_can_be_resumed(
+    trainer: CodecTrainer, tmp_path: Path
+) -> None:
+    trainer.save(tmp_path)
+    state = load_shards(tmp_path, "codec")
+    state["phone_head.0.weight"] = state["phone_head.0.weight"][:, 8:]
+    save_shards(tmp_path, "codec", state)
+    fresh = trainer.model.phone_head[0].weight.clone()
+    trainer.resume(tmp_path)
+    assert torch.equal(trainer.model.phone_head[0].weight, fresh)
+
+
 def test_resumed_run_continues_from_the_averaged_weights(tmp_path: Path) -> None:
     recipe = dataclasses.replace(RECIPE, seconds=1.5, log_every=1)
     first = train_codec([humming()], 8 / 3600, recipe, HERE, tmp_path / "a", config=micro_codec())
@@ -158,6 +212,7 @@ def test_resumed_run_continues_from_the_averaged_weights(tmp_path: Path) -> None
     saved = load_shards(tmp_path / "a", "codec")
     assert first.step > 0
     assert torch.equal(second.averaged[0], saved["encoder.encoder.layers.0.conv.weight"])
+    assert second.model.quantizer.norm.var.unique().tolist() == [1.0]
     assert (tmp_path / "a" / "log.json").is_file()
 
 

@@ -7,6 +7,7 @@ import pytest
 import torch
 from safetensors import safe_open
 
+from gpu_engine.train.alignment import UNLABELLED
 from gpu_engine.train.corpus import SpeechBatch, Utterance, open_corpus, write_wav
 from gpu_engine.train.encode import (
     FRAME,
@@ -84,6 +85,24 @@ def test_word_times_follow_the_cut(vocabulary):
     # frame 0 is centred on 0.26 s: before the first word; frame 9 on 0.98 s: late in the second
     assert shard.targets[0][0].tolist() == [0, 0]
     assert shard.targets[0][9][1] == len(offsets) - 1
+
+
+def test_phones_follow_the_cut(vocabulary):
+    # given a label every 25 ms that says when it is, and speech from 0.22 s on
+    phones = np.arange(39, dtype=np.int16)
+    utterance = Utterance("The ferry", "clara", None, phones)
+    batch = SpeechBatch([utterance], tone(30, 80, 90)[None])
+    (shard,) = encode_corpus([batch], level_codes, None, Spellings.of(vocabulary))
+    # then frame 0 has those of 0.24 s and 0.28 s, and there are none after the last label
+    assert shard.phones[0][0].tolist() == [9, 11]
+    assert shard.phones[0][9].tolist() == [38, UNLABELLED]
+    assert (shard.phones[0][10:] == UNLABELLED).all()
+
+
+def test_speech_without_phones_is_unlabelled(vocabulary, tmp_path):
+    batch = SpeechBatch([Utterance("No.", "clara")], tone(10, 50, 30)[None])
+    (shard,) = encode_corpus([batch], level_codes, None, Spellings.of(vocabulary))
+    assert (shard.phones[0] == UNLABELLED).all()
 
 
 def test_each_speaker_has_so_many_references(vocabulary):

@@ -5,16 +5,17 @@ import shutil
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from gpu_engine.models.checkpoint import load_checkpoint
 from gpu_engine.models.prompt import PromptRequest
 from gpu_engine.models.synthesis import GREEDY, Speech, Utterance, synthesise
 from gpu_engine.train.cli import main
-from gpu_engine.train.codec import TINY_CODEC, CodecModel
+from gpu_engine.train.codec_model import TINY_CODEC, CodecModel
 from gpu_engine.train.corpus import read_wav
 from gpu_engine.train.evaluate import Clip, read_sentences, report, wrong_length
 from gpu_engine.train.export import export_checkpoint, load_codec
-from gpu_engine.train.runtime import save_shards
+from gpu_engine.train.runtime import load_shards, save_shards
 from gpu_engine.train.talker_state import averaged_weights, save_weights
 
 from .conftest import MICRO_SPEAKER, make_store
@@ -79,6 +80,49 @@ def test_it_works(trained, codec, tmp_path):
         for name in ("june", "theo")
     ]
     assert [len(speech.codes) <= 3 for speech in synthesise(checkpoint, rows)] == [True, True]
+
+
+def test_everything_is_in_half_precision_and_nothing_helps_training(trained, codec, tmp_path):
+    recipe, _, talker = trained
+    for kind in ("custom_voice", "base"):
+        export_checkpoint(recipe, talker, codec, tmp_path / kind, kind)
+        for name in ("model.safetensors", "speech_tokenizer/model.safetensors"):
+            tensors = load_file(tmp_path / kind / name)
+            assert {tensor.dtype for tensor in tensors.values()} == {torch.float16}
+            assert not any(key.startswith("phone_head") for key in tensors)
+
+
+def test_codebooks_survive_half_precision(codec, trained, tmp_path):
+    recipe, _, talker = trained
+    export_checkpoint(recipe, talker, codec, tmp_path / "out", "base")
+    encoder, decoder = load_codec(tmp_path / "out" / "speech_tokenizer")
+    exact_encoder, exact_decoder = load_codec(codec)
+    for ours, exact in (
+        (decoder.quantizer.rvq_rest, exact_decoder.quantizer.rvq_rest),
+        (decoder.quantizer.rvq_first, exact_decoder.quantizer.rvq_first),
+    ):
+        for mine, theirs in zip(ours.codebooks(), exact.codebooks(), strict=True):
+            torch.testing.assert_close(
+                mine.embedding_sum, theirs.embedding_sum, atol=1e-6, rtol=1e-3
+            )
+    audio = torch.randn(1, 1920 * 8) * 0.1
+    same = encoder.encode(audio) == exact_encoder.encode(audio)
+    assert same[:, :2].float().mean() > 0.9
+
+
+def test_what_half_precision_cannot_hold_is_refused(codec, trained, tmp_path):
+    recipe, _, talker = trained
+    broken = tmp_path / "broken"
+    weights = load_shards(talker, "weights")
+    name = "talker.model.norm.weight"
+    save_shards_in(broken, weights | {name: torch.full_like(weights[name].float(), 1e6)})
+    with pytest.raises(ValueError, match=f"too large for float16: {name}"):
+        export_checkpoint(recipe, broken, codec, tmp_path / "out")
+
+
+def save_shards_in(folder, tensors):
+    folder.mkdir()
+    save_shards(folder, "weights", tensors)
 
 
 def test_base_has_the_speaker_encoder_instead_of_presets(trained, codec, tmp_path):

@@ -1,11 +1,14 @@
 """The labels are right: each fault that fine-tuning scripts are known for would fail here."""
 
+import dataclasses
+
 import pytest
 import torch
 from torch.nn import functional as F
 
 from gpu_engine.models.attention import CausalAttend
-from gpu_engine.train.objective import Learner, PackedAttend, Weights, _choose
+from gpu_engine.train.attends import PackedAttend
+from gpu_engine.train.objective import Learner, Weights, _choose
 from gpu_engine.train.sequence import IGNORED
 
 from .conftest import make_store
@@ -17,7 +20,7 @@ def scene(micro, tmp_path):
     """A learner, its packed rows and the hidden states that it gives them."""
     store = make_store(micro.folder, tmp_path)
     _, rows = packed(micro, store, full=True)
-    weights = Weights(end=1.0, guide_layer=1, predictor_frames=4000)
+    weights = Weights(end=1.0, group_decay=1.0, guide_layer=1, predictor_frames=4000)
     model = Learner(micro.talker, None, 12, weights).eval()
     return model, rows
 
@@ -168,6 +171,82 @@ def test_training_disturbs_what_is_shown_and_never_the_labels(scene):
     assert not changed[rows.frame < 0].any()
     assert torch.equal(rows.label, labels)
     assert torch.equal(rows.following, following)
+
+
+def losses_as(model, rows, **changes):
+    model.weights = dataclasses.replace(model.weights, **changes)
+    return dict(zip(model.figures, losses(model, rows), strict=True))
+
+
+def test_first_groups_weigh_more(scene):
+    # given one frame and the loss of each head
+    model, rows = scene
+    row, at = frames_of(rows)[9]
+    keep = rows.label[row, at - 1].clone()
+    rows.label.fill_(IGNORED)
+    rows.label[row, at - 1] = keep
+    hidden = hidden_states(model, rows)[row, at - 1]
+    each = F.cross_entropy(
+        model.head_logits(model.predict(hidden[None], rows.codes[row, at][None]))[:, 0],
+        rows.codes[row, at, 1:],
+        reduction="none",
+    )
+    # when every head weighs 0.8 of the one before
+    weights = dataclasses.replace(model.weights, group_decay=0.8)
+    heavy = Learner(model.talker, None, 12, weights)
+    decayed = 0.8 ** torch.arange(15)
+    expected = (each * decayed).sum() / decayed.sum()
+    # then the loss is the mean by those weights
+    assert losses(heavy.eval(), rows)[2] == pytest.approx(float(expected), abs=1e-5)
+
+
+def test_accuracies_are_told_for_every_group(scene):
+    model, rows = scene
+    figures = losses_as(model, rows)
+    groups = [figures[f"code{group}_accuracy"] for group in range(1, 16)]
+    assert figures["codes_accuracy"] == pytest.approx(sum(groups) / 15)
+    assert "code16_accuracy" not in figures
+
+
+def test_phones_are_named_from_the_state_before_their_frame(scene):
+    model, rows = scene
+    hidden = hidden_states(model, rows)
+    known = (rows.phones >= 0).all(-1)
+    scores = model.phone_head(hidden[known]).view(-1, 2, 178)
+    expected = F.cross_entropy(scores.flatten(0, 1), rows.phones[known].flatten())
+    figures = losses_as(model, rows, phones=0.5)
+    assert figures["phones"] == pytest.approx(float(expected), abs=1e-5)
+    rest = figures["code0"] + figures["codes"]
+    assert figures["loss"] == pytest.approx(rest + 0.5 * figures["phones"], abs=1e-4)
+
+
+def test_unknown_phones_cost_nothing(scene):
+    model, rows = scene
+    rows.phones.fill_(IGNORED)
+    figures = losses_as(model, rows)
+    assert (figures["phones"], figures["phones_accuracy"]) == (0.0, 0.0)
+
+
+def test_smoothing_is_for_training_only(scene):
+    model, rows = scene
+    plain, smooth = (losses_as(model, rows, smoothing=share)["code0"] for share in (0.0, 0.5))
+    assert plain == smooth
+    quiet = {"dropout": 0.0, "frame_drop": 0.0, "code_noise": 0.0}
+    model.train()
+    plain, smooth = (losses_as(model, rows, smoothing=s, **quiet)["code0"] for s in (0.0, 0.5))
+    assert plain != pytest.approx(smooth, abs=1e-3)
+
+
+def test_only_the_text_is_misspelt(scene):
+    model, rows = scene
+    model.words = model.talker.config.text_vocab_size - 10
+    model.weights = dataclasses.replace(model.weights, text_noise=1.0)
+    torch.manual_seed(0)
+    wrong = model._misspell(rows.text, rows.place)
+    marks = (rows.text >= model.words) | (rows.place < 8)
+    assert torch.equal(wrong[marks], rows.text[marks])
+    assert (wrong[~marks] != rows.text[~marks]).float().mean() > 0.9
+    assert int(wrong[~marks].max()) < model.words
 
 
 def test_choice_is_among_the_valid_places():

