@@ -6,7 +6,7 @@ import pytest
 from gpu_engine.config import read_config
 from gpu_engine.models.prompt import PromptRequest, plan_prompt
 from gpu_engine.models.tokenizer import TextTokenizer
-from gpu_engine.train.cli import ASSETS
+from gpu_engine.train.commands.common import ASSETS
 from gpu_engine.train.tokenizer import ADDED, text_encoder, train_bpe
 
 HARD = "Zoë paid €45 at 7:05 p.m. — “fine”?\n\t日本語 🙂 a\u0301"
