@@ -138,6 +138,7 @@ class Product:
 def _only_one(plan: Plan) -> IO[str]:
     """The data folder's lock. Raises LaunchError where another product holds it."""
     plan.data.mkdir(parents=True, exist_ok=True)
+    plan.data.chmod(0o700)  # database and logs are the operator's alone
     file = (plan.data / "run.lock").open("a+", encoding="utf-8")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

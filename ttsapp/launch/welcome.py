@@ -49,7 +49,7 @@ def curl(url: str, key: str) -> str:
             "stream": False,
         }
     )
-    line = f"curl -sS {url}/v1/audio/speech -H 'Authorization: Bearer {key}'"
+    line = f"curl -sS --fail {url}/v1/audio/speech -H 'Authorization: Bearer {key}'"
     line += f" -H 'Content-Type: application/json' -d '{body}' -o hello.wav"
     player = next((command for name, command in PLAYERS.items() if shutil.which(name)), None)
     return line + (f" && {player} hello.wav" if player else "")

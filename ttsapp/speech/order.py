@@ -37,8 +37,10 @@ class Order:
     seed: int
     whole: bool = False
 
-    def start(self, text: str) -> engine_pb2.Start:
-        """The engine's opening message for it."""
+    def start(self, text: str, *, is_last: bool) -> engine_pb2.Start:
+        """The engine's opening message for it. Text that is still being written is spoken as it
+        comes, which only the streaming layout can."""
+        usual, live = engine_pb2.TEXT_LAYOUT_UNSPECIFIED, engine_pb2.TEXT_LAYOUT_STREAMING
         return engine_pb2.Start(
             request_id=str(self.id),
             model=self.model.id,
@@ -46,6 +48,7 @@ class Order:
             text=text,
             language=self.language,
             instructions=self.instructions,
+            layout=usual if is_last else live,
             seed=self.seed,
             tenant=str(self.caller.tenant_id),
             priority=engine_pb2.PRIORITY_INTERACTIVE,
