@@ -151,7 +151,7 @@ class CodecTrainer:
 
     def _judge(self, made: Tensor, audio: Tensor) -> Tensor:
         """Both sides' gradients against the adversaries as they stand; the generator's loss."""
-        samples = self.recipe.judged_frames * 1920
+        samples = min(self.recipe.judged_frames * 1920, audio.shape[-1])
         start = (torch.rand((), device=audio.device) * (audio.shape[-1] - samples)).long()
         cut = start + torch.arange(samples, device=audio.device)
         made, audio = made.index_select(1, cut), audio.index_select(1, cut)

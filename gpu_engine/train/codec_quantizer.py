@@ -122,8 +122,9 @@ class RunningCodebooks(nn.Module):
     @torch.no_grad()
     def start(self, x: Tensor) -> None:
         """k-means on vectors x [n, D], level after level on what the ones before left over."""
+        turns = torch.arange(self.size, device=x.device) % len(x)
         for level in range(self.levels):
-            entries = x[torch.randperm(len(x), device=x.device)[: self.size]].clone()
+            entries = x[torch.randperm(len(x), device=x.device)[turns]]
             for _ in range(KMEANS_ROUNDS):
                 found = (entries.square().sum(1) - 2 * x @ entries.T).argmin(1)
                 usage = x.new_zeros(self.size).index_add_(0, found, x.new_ones(len(x)))

@@ -150,7 +150,7 @@ class Kitchen:
             command = ["evaluate", "--checkpoint", str(recipe.out / "checkpoint")]
             command += ["--sentences", str(recipe.sentences), "--layout", layout]
             command += ["--count", str(recipe.count), "--batch", "64", "--device", recipe.device]
-            self._alone("evaluate", [*command, "--out", str(recipe.out / "heard" / layout)])
+            self._alone(f"evaluate-{layout}", [*command, "--out", str(recipe.out / "heard" / layout)])
 
     # Their processes.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from gpu_engine.train.commands.common import ASSETS, Stages, new_stage
-from gpu_engine.train.crew import Crew
+from gpu_engine.train.crew import Crew, StageError
 from gpu_engine.train.recipe import STAGES, Kitchen, Recipe
 
 DEFAULTS = {field.name: field.default for field in fields(Recipe)}
@@ -70,5 +70,8 @@ def run(args: argparse.Namespace) -> None:
     print(f"{recipe.gpus or 'no'} GPUs, {recipe.writers} writers", flush=True)
     # Ended by a signal, the crew must go too: its processes have groups of their own.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    with Crew(recipe.out / "logs") as crew:
-        Kitchen(recipe, crew).cook()
+    try:
+        with Crew(recipe.out / "logs") as crew:
+            Kitchen(recipe, crew).cook()
+    except StageError as error:
+        raise SystemExit(str(error)) from error

@@ -44,7 +44,8 @@ PRESETS = {
 }
 SPEEDS = (0.9, 0.95, 1.0, 1.0, 1.0, 1.05, 1.1)
 MOST_IDS = 400
-POOL = 2048  # lines sorted by length together: more, and early shards would hold short lines only
+# Lines that are sorted by length together: more, and early shards would hold short lines only.
+POOL = {"cuda": 2048, "cpu": 16}
 STRESS, MARKS, SPACE = "ˈˌ", ';:,.!?—…"“”()', " "
 
 
@@ -215,7 +216,7 @@ class _Teacher:
             [who.speed for _, who in jobs],
             align=8,
             seed=seed,
-            pool=POOL,
+            pool=POOL[self.inner.device.type],
         )
         for batch in stream:
             spoken = [
