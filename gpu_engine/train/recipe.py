@@ -150,7 +150,8 @@ class Kitchen:
             command = ["evaluate", "--checkpoint", str(recipe.out / "checkpoint")]
             command += ["--sentences", str(recipe.sentences), "--layout", layout]
             command += ["--count", str(recipe.count), "--batch", "64", "--device", recipe.device]
-            self._alone(f"evaluate-{layout}", [*command, "--out", str(recipe.out / "heard" / layout)])
+            command += ["--out", str(recipe.out / "heard" / layout)]
+            self._alone(f"evaluate-{layout}", command)
 
     # Their processes.
 
