@@ -98,7 +98,6 @@ def test_audio_comes_before_the_text_has_ended(
     send(socket, type="text", text="there.")
     send(socket, type="end")
     assert hear(socket)[1]["characters"] == 12
-    assert engine.heard[0].start.layout == pb.TEXT_LAYOUT_STREAMING
 
 
 def test_several_utterances_on_one_socket(socket: ClientConnection) -> None:

@@ -37,10 +37,8 @@ class Order:
     seed: int
     whole: bool = False
 
-    def start(self, text: str, *, is_last: bool) -> engine_pb2.Start:
-        """The engine's opening message for it. Text that is still being written is spoken as it
-        comes, which only the streaming layout can."""
-        usual, live = engine_pb2.TEXT_LAYOUT_UNSPECIFIED, engine_pb2.TEXT_LAYOUT_STREAMING
+    def start(self, text: str) -> engine_pb2.Start:
+        """The engine's opening message for it."""
         return engine_pb2.Start(
             request_id=str(self.id),
             model=self.model.id,
@@ -48,7 +46,6 @@ class Order:
             text=text,
             language=self.language,
             instructions=self.instructions,
-            layout=usual if is_last else live,
             seed=self.seed,
             tenant=str(self.caller.tenant_id),
             priority=engine_pb2.PRIORITY_INTERACTIVE,

@@ -87,7 +87,7 @@ class Session:
     async def _open(self) -> None:
         """The reservation is written while the engine works, never before."""
         self.tally.add_text(self._first_text)
-        start = self.order.start(self._first_text, is_last=self._is_last)
+        start = self.order.start(self._first_text)
         await self._stream.start(start, is_last=self._is_last)
         request = services.metered(self.order)
         self._reservation = background.spawn(database.run(billing.reserve, request))
