@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import copy
-import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -14,10 +13,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from gpu_engine.config import CodecConfig
-from gpu_engine.models.codec import decoder as decoder_module
 from gpu_engine.train.alignment import PHONES, PHONES_PER_FRAME, UNLABELLED
-from gpu_engine.train.codec_data import Recording, Spoken, record
-from gpu_engine.train.codec_model import TINY_CODEC, CodecModel, in_context, scale_loss
+from gpu_engine.train.codec_data import Recording
+from gpu_engine.train.codec_model import CodecModel, in_context, scale_loss
 from gpu_engine.train.discriminators import (
     Discriminators,
     adversarial_loss,
@@ -32,7 +30,6 @@ from gpu_engine.train.runtime import (
     Log,
     Schedule,
     World,
-    agreed,
     average,
     load_shards,
     save_shards,
@@ -301,47 +298,3 @@ def settle(model: CodecModel, recording: Recording, recipe: CodecRecipe) -> None
         else:
             quantizer.semantic.follow()
             quantizer.acoustic.follow()
-
-
-def compile_snake() -> None:
-    """One kernel instead of seven passes over a tensor; worth it on a GPU only."""
-    decoder_module.snake = torch.compile(decoder_module.snake, dynamic=True)
-
-
-def train_codec(
-    corpus: Iterable[Spoken],
-    hours: float,
-    recipe: CodecRecipe,
-    world: World,
-    out: Path,
-    resume: Path | None = None,
-    config: CodecConfig = TINY_CODEC,
-    deadline: float = 0.0,
-) -> CodecTrainer:
-    """Trains for the recipe's seconds, but not past `deadline` (Unix time, if any)."""
-    out.mkdir(parents=True, exist_ok=True)
-    if world.device.type == "cuda":
-        compile_snake()
-    recording = record(corpus, hours)
-    # Only now: tuning every shape anew would slow a corpus that is synthesised here tenfold.
-    torch.backends.cudnn.benchmark = True
-    if deadline:
-        left = agreed(deadline - time.time(), world)
-        recipe = replace(recipe, seconds=min(recipe.seconds, left))
-    trainer = CodecTrainer(config, recipe, recording, world)
-    if resume is not None:
-        trainer.resume(resume)
-    log = Log(out)
-    started = time.monotonic()
-
-    def save() -> None:
-        trainer.save(out)
-        if world.leads:
-            log.save()
-
-    trainer.train(save, log)
-    torch.backends.cudnn.benchmark = False
-    save()
-    if world.leads:
-        print(f"{trainer.step} steps in {time.monotonic() - started:.0f} s", flush=True)
-    return trainer

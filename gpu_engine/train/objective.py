@@ -84,6 +84,7 @@ class Learner(nn.Module):
         self.register_buffer("group_weights", decayed / decayed.mean(), False)
         self.phone_head = nn.Linear(config.hidden_size, PHONES_PER_FRAME * PHONES)
         self.words = words or config.text_vocab_size
+        self.guide_layer = min(weights.guide_layer, config.num_hidden_layers - 1)
 
     @property
     def figures(self) -> tuple[str, ...]:
@@ -122,7 +123,7 @@ class Learner(nn.Module):
             text = self._misspell(text, place)
         inputs = self.embed(text, codec, speaker, frame, codes, vectors)
         inputs = F.dropout(inputs, dropout, dropout > 0)
-        attend = PackedAttend(start, dropout, weights.guide_layer)
+        attend = PackedAttend(start, dropout, self.guide_layer)
         hidden = self.talker(inputs, place, attend)
         code0, right = self._first_codes(hidden, label)
         codes_loss, codes_right = self._predict(hidden, following, label, dropout)

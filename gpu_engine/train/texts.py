@@ -9,7 +9,7 @@ texts. Sentences that are held out for validation are passed on whole and never 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -31,11 +31,10 @@ from gpu_engine.train.sentences import (
     written,
 )
 
-FEWEST, MOST = 3, 26  # words of a made sentence
-MOST_LETTERS = 180
-VARIED = 0.55  # of the sentences have other words put in ...
-SWAPPED = 0.45  # ... for so many of their content words,
-COMMON = 0.5  # of them words of the seeds, the others of the whole lexicon
+FEWEST, MOST, MOST_LETTERS = 3, 26, 180  # words and letters of a made sentence
+VARIED = 0.6  # of the sentences have other words put in ...
+SWAPPED = 0.5  # ... for so many of their content words,
+COMMON = 0.35  # of them words of the seeds, the others of the whole lexicon
 LINKS = ("and", "but", "so", "because", "while", "although", "or", "when", "if", "since")
 OPENINGS = (
     "He said that",
@@ -85,13 +84,13 @@ class Text:
 class Shares:
     """Of the texts that are made, by how they are made; in proportion."""
 
-    splice: float = 0.50
+    splice: float = 0.46
     keep: float = 0.06
     link: float = 0.10
     open: float = 0.06
     ask: float = 0.05
     number: float = 0.08
-    list: float = 0.10
+    list: float = 0.14
     single: float = 0.02
     spell: float = 0.03
 
@@ -263,12 +262,11 @@ class TextMaker:
         bare = Unit(end.written.rstrip(".!?;,") + mark, end.spoken.rstrip(".!?;,") + mark)
         return (*one[:-1], bare, Unit(link, link), *self._clause(two, "."))
 
-    def _open(self, openings: Iterable[str], end: str) -> Sentence | None:
+    def _open(self, openings: Sequence[str], end: str) -> Sentence | None:
         base = self._any() if self._rng.random() < 0.5 else self._splice()
         if base is None or len(base) > MOST - 4:
             return None
-        opening = self._rng.choice(list(openings))
-        return (*as_units(opening), *self._clause(base, end))
+        return (*as_units(self._rng.choice(openings)), *self._clause(base, end))
 
     def _number(self) -> Sentence | None:
         """A sentence with numbers, which are then drawn anew."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,19 @@ PRESETS = ("clara", "june", "ruth", "helen", "martin", "oscar", "theo", "walter"
 FIRST_PRESET = CODES + 48
 GROUPS = 16
 HEAD_DIM = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a checkpoint's size and speed are decided by."""
+
+    talker_layers: int = 6
+    talker_ffn: int = 768
+    predictor_layers: int = 2
+    predictor_width: int = 192
+    predictor_ffn: int = 512
+
+
 PREPROCESSOR = {
     "padding_side": "left",
     "padding_value": 0.0,
@@ -29,18 +42,20 @@ def generation_config() -> dict[str, Any]:
     return {
         "do_sample": True,
         "repetition_penalty": 1.0,
-        "temperature": 0.8,
+        "temperature": 0.3,
         "top_p": 1.0,
         "top_k": 50,
         "subtalker_dosample": True,
-        "subtalker_temperature": 0.8,
+        "subtalker_temperature": 0.3,
         "subtalker_top_p": 1.0,
         "subtalker_top_k": 50,
         "max_new_tokens": 2048,
     }
 
 
-def main_config(text_ids: dict[str, int], assistant: int) -> dict[str, Any]:
+def main_config(
+    text_ids: dict[str, int], assistant: int, shape: Shape | None = None
+) -> dict[str, Any]:
     """config.json, with the official keys. `text_ids`: ids of the added tokens."""
     return {
         "architectures": ["Qwen3TTSForConditionalGeneration"],
@@ -55,7 +70,7 @@ def main_config(text_ids: dict[str, int], assistant: int) -> dict[str, Any]:
         "tts_model_size": "tiny",
         "tts_model_type": "custom_voice",
         "speaker_encoder_config": speaker_config(),
-        "talker_config": talker_config(max(text_ids.values()) + 1),
+        "talker_config": talker_config(max(text_ids.values()) + 1, shape or Shape()),
     }
 
 
@@ -69,9 +84,9 @@ def speaker_config() -> dict[str, Any]:
     }
 
 
-def talker_config(text_vocab: int) -> dict[str, Any]:
+def talker_config(text_vocab: int, shape: Shape) -> dict[str, Any]:
     return {
-        "code_predictor_config": predictor_config(),
+        "code_predictor_config": predictor_config(shape),
         "codec_bos_id": CODES + 5,
         "codec_eos_token_id": CODES + 6,
         "codec_language_id": {"english": CODES + 2},
@@ -83,8 +98,8 @@ def talker_config(text_vocab: int) -> dict[str, Any]:
         "spk_id": {name: FIRST_PRESET + i for i, name in enumerate(PRESETS)},
         "spk_is_dialect": dict.fromkeys(PRESETS, False),
         "hidden_size": 256,
-        "intermediate_size": 768,
-        "num_hidden_layers": 6,
+        "intermediate_size": shape.talker_ffn,
+        "num_hidden_layers": shape.talker_layers,
         "max_position_embeddings": 8192,
         "model_type": "qwen3_tts_talker",
         "position_id_per_seconds": 13,
@@ -101,12 +116,12 @@ def talker_config(text_vocab: int) -> dict[str, Any]:
     }
 
 
-def predictor_config() -> dict[str, Any]:
+def predictor_config(shape: Shape) -> dict[str, Any]:
     return {
-        "hidden_size": 192,
-        "intermediate_size": 512,
-        "num_hidden_layers": 2,
-        "layer_types": ["full_attention"] * 2,
+        "hidden_size": shape.predictor_width,
+        "intermediate_size": shape.predictor_ffn,
+        "num_hidden_layers": shape.predictor_layers,
+        "layer_types": ["full_attention"] * shape.predictor_layers,
         "max_position_embeddings": 8192,
         "model_type": "qwen3_tts_talker_code_predictor",
         "rope_scaling": None,
@@ -143,15 +158,15 @@ def codec_json(config: CodecConfig) -> dict[str, Any]:
     }
 
 
-def write_configs(folder: Path, text_ids: dict[str, int]) -> None:
+def write_configs(folder: Path, text_ids: dict[str, int], shape: Shape | None = None) -> None:
     """All the configuration files of a checkpoint, beside vocab.json."""
     vocab = json.loads((folder / "vocab.json").read_text("utf-8"))
     files = {
-        "config.json": main_config(text_ids, vocab["assistant"]),
+        "config.json": main_config(text_ids, vocab["assistant"], shape),
         "generation_config.json": generation_config(),
         "preprocessor_config.json": PREPROCESSOR,
         "speech_tokenizer/config.json": codec_json(TINY_CODEC),
     }
-    (folder / "speech_tokenizer").mkdir(exist_ok=True)
+    (folder / "speech_tokenizer").mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (folder / name).write_text(json.dumps(content, indent=2) + "\n", "utf-8")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -145,3 +146,71 @@ def make_store(folder: Path, tmp_path: Path, **options) -> CodeStore:
 
 def one_mix(*, full: bool, auto: bool = False, vector: bool = False) -> Mix:
     return Mix(full=float(full), auto=float(auto), vector=float(vector), plain=1.0)
+
+
+HUMMING = '''
+"""Stands in for the teacher: every phoneme is a hum of its own pitch for 75 ms."""
+from dataclasses import dataclass
+
+import torch
+
+
+@dataclass
+class Batch:
+    index: list
+    audio: torch.Tensor
+    durations: list
+
+
+class Teacher:
+    def __init__(self, device):
+        self.device = torch.device(device)
+        said = ";:,.!?\\u02c8\\u02cc abcdefghijklmnopqrstuvwxyz"
+        self.vocab = {phoneme: number + 1 for number, phoneme in enumerate(said)}
+        self.voices = dict.fromkeys(["af_heart", "af_bella", "am_puck"])
+
+    def stream(self, lines, voices, speeds, *, align, seed, pool):
+        for start in range(0, len(lines), pool):
+            by_length = {}
+            for index in range(start, min(start + pool, len(lines))):
+                by_length.setdefault(len(lines[index]), []).append(index)
+            for _, index in sorted(by_length.items()):
+                yield self._batch(index, lines)
+
+    def _batch(self, index, lines):
+        ids = torch.tensor([[0, *lines[i], 0] for i in index])
+        steps = ids.repeat_interleave(3 * 600, 1)
+        phase = torch.cumsum(steps * 12.0, 1) / 24_000
+        audio = torch.sin(6.2832 * phase) * 0.3 * (steps > 6)
+        durations = [torch.full((ids.shape[1],), 3).numpy() for _ in index]
+        return Batch(list(index), audio, durations)
+
+
+def load_teacher(folder, device):
+    return Teacher(device)
+
+
+def random_mixes(names, count, seed):
+    return [f"{n / count:.2f}*af_heart+{1 - n / count:.2f}*am_puck" for n in range(count)]
+'''
+
+
+@pytest.fixture(scope="session")
+def teacher(tmp_path_factory) -> Path:
+    """A teacher's folder, with code that hums instead of speaking."""
+    folder = tmp_path_factory.mktemp("teacher")
+    (folder / "teacher.py").write_text(HUMMING)
+    (folder / "fused.py").write_text("")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def spoken_texts(tmp_path_factory) -> Path:
+    """Lines as `train texts` writes them, phonemes after their letters."""
+    path = tmp_path_factory.mktemp("texts") / "texts.jsonl.gz"
+    said = {"No.": "n\u02c8o."}
+    rows = [{"text": t, "phonemes": said.get(t, t.lower())} for t in TEXTS]
+    rows.append({"text": "Gate 7.", "spoken": "Gate seven.", "phonemes": "get seven."})
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    return path

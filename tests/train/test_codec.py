@@ -11,10 +11,11 @@ import torch
 
 from gpu_engine.config import CodecConfig
 from gpu_engine.train.alignment import PHONES, UNLABELLED
-from gpu_engine.train.codec import CodecRecipe, CodecTrainer, settle, train_codec
+from gpu_engine.train.codec import CodecRecipe, CodecTrainer, settle
 from gpu_engine.train.codec_data import Recording, record
 from gpu_engine.train.codec_model import TINY_CODEC, export, in_context, scale_loss
 from gpu_engine.train.codec_quantizer import RunningCodebooks
+from gpu_engine.train.codec_run import train_codec
 from gpu_engine.train.losses import mel_filters
 from gpu_engine.train.runtime import Log, Schedule, World, load_shards, save_shards
 

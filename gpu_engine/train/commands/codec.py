@@ -11,8 +11,9 @@ import torch
 from torch import Tensor
 
 from gpu_engine.train.alignment import UNLABELLED
-from gpu_engine.train.codec import CodecRecipe, train_codec
+from gpu_engine.train.codec import CodecRecipe
 from gpu_engine.train.codec_data import LABEL_SAMPLES
+from gpu_engine.train.codec_run import train_codec
 from gpu_engine.train.commands.common import Stages, new_stage, settings, with_corpus
 from gpu_engine.train.corpus import SpeechBatch, open_corpus
 from gpu_engine.train.runtime import join_world

@@ -1,0 +1,61 @@
+"""One training run of the codec, from speech to weights on disk."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from gpu_engine.config import CodecConfig
+from gpu_engine.models.codec import decoder as decoder_module
+from gpu_engine.train.codec import CodecRecipe, CodecTrainer
+from gpu_engine.train.codec_data import Spoken, record
+from gpu_engine.train.codec_model import TINY_CODEC
+from gpu_engine.train.runtime import Log, World, agreed
+
+
+def compile_snake() -> None:
+    """One kernel instead of seven passes over a tensor; worth it on a GPU only."""
+    decoder_module.snake = torch.compile(decoder_module.snake, dynamic=True)
+
+
+def train_codec(
+    corpus: Iterable[Spoken],
+    hours: float,
+    recipe: CodecRecipe,
+    world: World,
+    out: Path,
+    resume: Path | None = None,
+    config: CodecConfig = TINY_CODEC,
+    deadline: float = 0.0,
+) -> CodecTrainer:
+    """Trains for the recipe's seconds, but not past `deadline` (Unix time, if any)."""
+    out.mkdir(parents=True, exist_ok=True)
+    if world.device.type == "cuda":
+        compile_snake()
+    recording = record(corpus, hours)
+    # Only now: tuning every shape anew would slow a corpus that is synthesised here tenfold.
+    torch.backends.cudnn.benchmark = True
+    if deadline:
+        left = agreed(deadline - time.time(), world)
+        recipe = replace(recipe, seconds=min(recipe.seconds, left))
+    trainer = CodecTrainer(config, recipe, recording, world)
+    if resume is not None:
+        trainer.resume(resume)
+    log = Log(out)
+    started = time.monotonic()
+
+    def save() -> None:
+        trainer.save(out)
+        if world.leads:
+            log.save()
+
+    trainer.train(save, log)
+    torch.backends.cudnn.benchmark = False
+    save()
+    if world.leads:
+        print(f"{trainer.step} steps in {time.monotonic() - started:.0f} s", flush=True)
+    return trainer

@@ -1,0 +1,107 @@
+"""The teacher's corpus, with a teacher that hums."""
+
+from collections import Counter
+from itertools import islice, pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from gpu_engine.train.alignment import UNLABELLED
+from gpu_engine.train.corpora.kokoro import (
+    PRESETS,
+    Line,
+    Plan,
+    codec_speech,
+    phone_labels,
+    read_lines,
+    speech,
+)
+from gpu_engine.train.corpus import open_corpus
+
+from .conftest import TEXTS
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def settings(teacher, spoken_texts):
+    return {"teacher": str(teacher), "texts": str(spoken_texts)}
+
+
+def utterances(settings, **more):
+    named = {key: str(value) for key, value in more.items()}
+    return [u for batch in speech(CPU, settings | named) for u in batch.utterances]
+
+
+def test_it_works(settings):
+    # when every line is spoken once
+    batches = list(open_corpus("gpu_engine.train.corpora.kokoro:speech", CPU, settings))
+    # then each is there with audio, a label every 25 ms and the times of its words
+    spoken = [u for batch in batches for u in batch.utterances]
+    assert sorted(u.text for u in spoken) == sorted([*TEXTS, "Gate 7."])
+    for batch in batches:
+        for utterance in batch.utterances:
+            assert len(utterance.phones) * 600 == batch.audio.shape[1]
+    no = next(u for u in spoken if u.text == "No.")
+    np.testing.assert_allclose(no.words, [[0, 3, 0.075, 0.3]], rtol=1e-5)
+    assert {u.speaker for u in spoken} <= {*PRESETS, *(f"mix-{n:03}" for n in range(160))}
+
+
+def test_the_parts_of_a_corpus_are_the_whole(settings):
+    parts = [utterances(settings, part=part, parts=3) for part in range(3)]
+    texts = [{u.text for u in part} for part in parts]
+    assert sum(map(len, texts)) == len(set.union(*texts)) == len(TEXTS) + 1
+
+
+def test_another_pass_has_other_voices(settings):
+    twice = utterances(settings, passes=8, mixes=0)
+    assert Counter(u.text for u in twice) == dict.fromkeys([*TEXTS, "Gate 7."], 8)
+    assert len({u.speaker for u in twice if u.text == "No."}) > 2
+    assert {u.speaker for u in twice} <= set(PRESETS)
+
+
+def test_all_mixes(settings):
+    assert all(u.speaker.startswith("mix-") for u in utterances(settings, mixes=1, speakers=5))
+
+
+def test_the_same_seed_casts_the_same_speakers(settings):
+    casts = [[u.speaker for u in utterances(settings, seed=seed)] for seed in (1, 1, 2)]
+    assert casts[0] == casts[1] != casts[2]
+
+
+def test_enough_is_enough(settings):
+    assert len(utterances(settings, passes=1000, hours=10 / 3600)) < 40
+
+
+def test_labels_are_what_is_heard(settings):
+    # given a line with stress, a space and a mark
+    vocab = {"h": 10, "\u02c8": 11, "o": 12, " ": 13, ".": 14}
+    line = Line("Ho ho.", "Ho ho.", "h\u02c8o ho.", [10, 11, 12, 13, 10, 12, 14])
+    labels = phone_labels(line, np.array([2, 1, 1, 2, 1, 1, 1, 3, 1]), vocab)
+    # then stress sounds like its vowel, the mark is silence, the space is unclear
+    unclear = UNLABELLED
+    assert labels.tolist() == [0, 0, 10, 12, 12, 12, unclear, 10, 12, 0, 0, 0, 0]
+
+
+def test_what_the_teacher_cannot_say_is_left_out(spoken_texts):
+    # given a teacher that knows three sounds
+    lines = read_lines(Plan(spoken_texts), {"n": 1, "o": 2, "v": 3})
+    said = {line.text: line.phonemes for line in lines}
+    assert said["No."] == "no"
+    assert said["Gate 7."] == "vn"
+    # then a line of which nothing is left is gone
+    assert "Gate 7." not in {line.text for line in read_lines(Plan(spoken_texts), {"k": 1})}
+
+
+def test_the_codec_hears_one_speaker_at_a_time(settings):
+    rows = list(islice(codec_speech(CPU, settings | {"lines": "3", "pool": "12"}), 8))
+    for batch in rows:
+        (utterance,) = batch.utterances
+        assert batch.audio.shape == (1, 600 * len(utterance.phones))
+        # silence is heard where it is labelled
+        loud = batch.audio[0].view(-1, 600).abs().amax(1) > 0.1
+        assert not loud[torch.from_numpy(utterance.phones) == 0].any()
+    assert any(
+        one.utterances[0].speaker != two.utterances[0].speaker for one, two in pairwise(rows)
+    )

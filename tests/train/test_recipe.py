@@ -1,0 +1,161 @@
+"""The whole recipe as its users call it, with a teacher that hums and models of no size."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from gpu_engine.models.checkpoint import load_checkpoint
+from gpu_engine.train.cli import main
+from gpu_engine.train.crew import ENDED, Crew, StageError
+from gpu_engine.train.recipe import Kitchen, Recipe
+
+pytestmark = pytest.mark.timeout(600)  # six processes that import torch
+
+TINY = ["--talker-layers", "1", "--talker-ffn", "16", "--predictor-layers", "1"]
+MICRO = {
+    "codec": "--rows 1 --frames 4 --log-every 1 --settle-steps 1 --device cpu",
+    "encode": "--size 4",
+    "talker": "--rows 1 --length 192 --predictor-frames 8 --steps 3 --report-steps 1 --no-speaker",
+}
+
+
+@pytest.fixture
+def call(vocabulary, teacher, spoken_texts, tmp_path):
+    """Arguments of `train tiny` for a run of some seconds."""
+    main(["shape", "--recipe", str(vocabulary), "--out", str(tmp_path / "recipe"), *TINY])
+    (tmp_path / "lines").write_text("No.\nCould you move it?\n")
+    paths = {"teacher": teacher, "texts": spoken_texts, "out": tmp_path / "out"}
+    paths |= {"recipe": tmp_path / "recipe", "sentences": tmp_path / "lines"}
+    sizes = {"gpus": 0, "minutes-codec": 0.02, "minutes-talker": 0.05, "speech-minutes": 0.01}
+    sizes |= {"start-hours": 0.0001, "room-hours": 0.1, "codec-hours": 0.002, "count": 1}
+    options = {f"{stage}-options": text for stage, text in MICRO.items()}
+    named = (paths | sizes | options).items()
+    settings = ["--set", "lines=2", "--set", "pool=8", "--set", "mixes=0"]
+    return ["tiny", *(f"--{name}={value}" for name, value in named), *settings]
+
+
+def test_it_works(call, tmp_path, capfd):
+    # when the codec is trained in one call, and everything else in the next
+    assert main([*call, "--stages", "codec"]) == 0
+    before = (tmp_path / "out/codec/codec-00.safetensors").stat().st_mtime_ns
+    assert main(call) == 0
+    said = capfd.readouterr().out
+    # then the codec was not trained again, and a checkpoint has spoken in both layouts
+    assert "codec was done before" in said
+    assert (tmp_path / "out/codec/codec-00.safetensors").stat().st_mtime_ns == before
+    checkpoint = load_checkpoint(tmp_path / "out/checkpoint")
+    assert checkpoint.config.talker.num_hidden_layers == 1
+    for layout in ("full", "streaming"):
+        assert json.loads((tmp_path / f"out/heard/{layout}/report.json").read_text())["clips"] == 1
+    assert "phone_hit" in json.loads((tmp_path / "out/codec/log.json").read_text())[0]
+
+
+def test_a_stage_that_is_none_is_refused(call):
+    with pytest.raises(ValueError, match="no such stage: bake"):
+        main([*call, "--stages", "codec,bake"])
+
+
+def test_a_failed_stage_ends_the_call_with_its_log(call, tmp_path):
+    with pytest.raises(SystemExit, match=r"(?s)export ended with status 1:.*FileNotFoundError"):
+        main([*call, "--stages", "export"])
+
+
+@pytest.fixture
+def crew(tmp_path):
+    with Crew(tmp_path / "logs") as crew:
+        yield crew
+
+
+def test_a_child_that_takes_too_long_is_ended_with_its_own_children(crew, tmp_path):
+    # given a child that has started another and both would go on for ever
+    code = (
+        "import subprocess, sys, time, pathlib\n"
+        "other = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        f"pathlib.Path({str(tmp_path / 'pid')!r}).write_text(str(other.pid))\n"
+        "time.sleep(600)\n"
+    )
+    child = crew.start("slow", ["-c", code])
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        assert child.running()
+    # when its time is up
+    assert crew.wait(child, time.time()) == ENDED
+    # then both are gone
+    assert not child.running()
+    other = int((tmp_path / "pid").read_text())
+    while gone(Path(f"/proc/{other}/stat")) is False:
+        os.sched_yield()
+
+
+def gone(stat):
+    """Whether the process has ended, even if nobody has asked how."""
+    try:
+        return stat.read_text().split()[2] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def test_a_log_is_followed_line_by_line_without_its_noise(crew, capfd):
+    code = "print('step 1'); print('UserWarning: dull'); print('step 2')"
+    assert crew.wait(crew.start("talk", ["-c", code]), time.time() + 60) == 0
+    assert capfd.readouterr().out.splitlines() == ["step 1", "step 2"]
+
+
+def test_a_status_is_passed_on(crew):
+    assert crew.wait(crew.start("fail", ["-c", "raise SystemExit(3)"]), time.time() + 60) == 3
+
+
+def made(tmp_path, **changes):
+    given = {"teacher": tmp_path, "texts": tmp_path, "out": tmp_path, "recipe": tmp_path}
+    return Recipe(**given | changes)
+
+
+def option(command, name):
+    return command[command.index(name) + 1]
+
+
+def test_a_call_with_a_limit_pauses_the_talker_and_the_last_one_ends_it(tmp_path, crew):
+    for finish, flag in ((False, "--pause"), (True, "--deadline")):
+        kitchen = Kitchen(made(tmp_path, limit=500, reserve=60, finish=finish), crew)
+        command = kitchen._talker_command(tmp_path)
+        assert float(option(command, flag)) == pytest.approx(kitchen.end - 80, abs=1)
+        assert len({"--pause", "--deadline"} & {*command}) == 1
+
+
+def test_without_a_limit_the_minutes_decide(tmp_path, crew):
+    command = Kitchen(made(tmp_path), crew)._talker_command(tmp_path)
+    assert not {"--pause", "--deadline"} & {*command}
+    assert option(command, "--minutes") == "9.0"
+
+
+def test_a_writer_that_fails_is_counted_as_done(tmp_path, crew):
+    kitchen = Kitchen(made(tmp_path), crew)
+    writers = [crew.start("encode0", ["-c", "raise SystemExit('no voice')"])]
+    writers[0].process.wait()
+    talker = crew.start("talker", ["-c", WAITING.format(tmp_path / "codes/encode0.done")])
+    assert kitchen._watch(talker, writers) == 0
+
+
+WAITING = """
+from pathlib import Path
+while not Path({!r}).exists(): pass
+""".replace("{!r}", "'{}'")
+
+
+def test_ranks_are_as_many_as_gpus(tmp_path, crew, monkeypatch):
+    started = []
+    monkeypatch.setattr(crew, "start", lambda name, command, env=None: started.append(command))
+    Kitchen(made(tmp_path, gpus=4), crew)._ranks("talker", ["talker"])
+    Kitchen(made(tmp_path, gpus=1), crew)._ranks("talker", ["talker"])
+    assert option(started[0], "--nproc-per-node") == "4"
+    assert started[1] == ["-m", "gpu_engine.train.cli", "talker"]
+
+
+def test_who_ran_out_of_time_but_saved_has_done_enough(tmp_path, crew):
+    kitchen = Kitchen(made(tmp_path), crew)
+    child = crew.start("codec", ["-c", ""])
+    kitchen._expect(child, ENDED, tmp_path)
+    with pytest.raises(StageError, match="codec ended with status 124"):
+        kitchen._expect(child, ENDED, tmp_path / "nothing")
