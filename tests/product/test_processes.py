@@ -31,7 +31,7 @@ def test_it_works(product: Running) -> None:
 
     assert f"{product.base}/v1" in said
     assert product.key in said
-    assert f"curl -sS {product.base}/v1/audio/speech" in said
+    assert f"curl --fail -sS {product.base}/v1/audio/speech" in said
     assert "admin / " in said
     assert stat.S_IMODE((product.plan.data / access.FILE).stat().st_mode) == 0o600
 
