@@ -1,10 +1,12 @@
-"""`python -m gpu_engine bench`: measures a running product from outside, as its clients see it."""
+"""`python -m gpu_engine bench`: measures a running product from outside, as its clients see it;
+`bench steps` measures an engine's modules from inside, without any server."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import os
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from gpu_engine.bench import load, plot, report
 from gpu_engine.bench.client import Target, speak
 from gpu_engine.bench.machine import describe
 from gpu_engine.bench.summary import lead, real_time_factor, summarize
+from gpu_engine.server.settings import shipped_checkpoint
 
 ALONE, TOGETHER, ROUNDS = 3, 4, 2
 FAILED = 1
@@ -35,10 +38,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--start-seconds", type=float, default=start, help="of the product's second start")
     setup = os.environ.get("PARLANCE_SETUP_SECONDS")
     add("--setup-seconds", type=float, default=setup, help="of make setup in a bare clone")
+    measures = parser.add_subparsers(dest="measure", metavar="steps")
+    _add_steps(measures.add_parser("steps", help="milliseconds of each module by batch"))
+
+
+def _add_steps(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    shipped = shipped_checkpoint()
+    add("--checkpoint", default=shipped, required=not shipped, help="folder, official layout")
+    add("--device", default="auto", choices=["auto", "cpu", "cuda"])
+    add("--threads", type=int, default=0, help="CPU threads")
+    add("--rows", type=int, nargs="+", default=[1, 2, 4, 8], help="streams in a batch")
+    add("--frames", type=int, nargs="+", default=[1, 2, 4, 8], help="frames of a codec decode")
+    add("--context", type=int, default=100, help="positions behind each Talker step")
+    add("--seconds", type=float, default=1.0, help="length of each measurement")
+    add("--out", type=Path, default=Path("docs/benchmarks/steps.json"), help="file")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Exit status 1 where a request failed: figures are then no figures."""
+    if arguments.measure == "steps":
+        # Needs torch, which a load from outside does not.
+        status: int = import_module("gpu_engine.bench.steps").run(arguments)
+        return status
     console = Console()
     result = {"machine": describe(), "seed": arguments.seed}
     result |= asyncio.run(measure(arguments, console))

@@ -15,21 +15,16 @@ import torch
 import zmq
 
 from gpu_engine import messages as m
-from gpu_engine.config import read_config
 from gpu_engine.errors import CheckpointError
-from gpu_engine.models.checkpoint import Checkpoint, load_checkpoint
-from gpu_engine.models.prompt import PromptRequest, plan_prompt
-from gpu_engine.runner import Runner, Session
 from gpu_engine.scheduler import Scheduler
 from gpu_engine.server.engine import Engine
+from gpu_engine.server.loading import load_runner, warm_up
 from gpu_engine.server.logs import configure_logs
 from gpu_engine.server.settings import EngineSettings
 
 HEARTBEAT_S = 0.5
 # Streams that come and go are told sooner, but not more often than this.
 FRESHNESS_S = 0.05
-# The usual decodes. A shape's first decode costs twice: the convolutions prepare for it.
-WARM_UP = {1: (1, 2, 4, 8, 16), 2: (2, 4, 8), 4: (2, 4, 8)}
 
 
 class Core:
@@ -98,21 +93,11 @@ def memory_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def pick_device(wanted: str) -> str:
-    if wanted == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    return wanted
-
-
 def build_engine(settings: EngineSettings, core: Core) -> Engine:
     """Raises CheckpointError. Ready means that a first synthesis has passed."""
-    config = read_config(settings.folder)
-    torch.set_num_threads(settings.cpu_threads(config.talker))
-    device = pick_device(settings.device)
-    dtype = torch.bfloat16 if device == "cuda" else torch.float32
-    checkpoint = load_checkpoint(settings.folder, device, dtype)
-    runner = Runner(checkpoint, settings.slots(device), settings.max_positions)
+    runner = load_runner(settings)
     warm_up(runner)
+    checkpoint, device = runner.checkpoint, runner.device.type
     core.send(
         m.CoreReady(
             fingerprint=checkpoint.fingerprint,
@@ -122,27 +107,6 @@ def build_engine(settings: EngineSettings, core: Core) -> Engine:
         )
     )
     return Engine(runner, Scheduler(settings.scheduler(device)), core.send)
-
-
-def warm_up(runner: Runner) -> None:
-    """Every module in every usual size, so that no client waits for lazy initialisation."""
-    for rows, chunks in WARM_UP.items():
-        sessions = [warm_up_session(runner.checkpoint) for _ in range(min(rows, runner.slots))]
-        for slot, session in enumerate(sessions):
-            runner.prefill(session, slot)
-        runner.predict(sessions)
-        runner.talk(sessions)
-        for frames in chunks:
-            runner.decode(sessions, frames)
-
-
-def warm_up_session(checkpoint: Checkpoint) -> Session:
-    config = checkpoint.config
-    vector = torch.zeros(config.talker.hidden_size) if config.kind == "base" else None
-    speaker = next(iter(config.talker.spk_id), "") if config.kind == "custom_voice" else ""
-    request = PromptRequest("Ready.", speaker=speaker, embedding=vector)
-    plan = plan_prompt(config, checkpoint.tokenizer, request)
-    return Session(plan, config.sampling, seed=0, vector=vector)
 
 
 def main(address: str, arguments: str) -> int:

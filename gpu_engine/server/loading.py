@@ -1,0 +1,66 @@
+"""From settings to a runner that has proved itself: what a core does before it is ready."""
+
+from __future__ import annotations
+
+import torch
+
+from gpu_engine.config import read_config
+from gpu_engine.errors import CheckpointError
+from gpu_engine.models.checkpoint import WEIGHTS, Checkpoint, load_checkpoint
+from gpu_engine.models.prompt import PromptRequest, plan_prompt
+from gpu_engine.runner import Runner, Sampled, Session
+from gpu_engine.server.settings import EngineSettings
+
+# The usual decodes. A shape's first decode costs twice: the convolutions prepare for it.
+WARM_UP = {1: (1, 2, 4, 8, 16), 2: (2, 4, 8), 4: (2, 4, 8)}
+
+
+def pick_device(wanted: str) -> str:
+    if wanted == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    return wanted
+
+
+def load_runner(settings: EngineSettings) -> Runner:
+    """The checkpoint on its device, with memory for every stream. Raises CheckpointError."""
+    config = read_config(settings.folder)
+    torch.set_num_threads(settings.cpu_threads(config.talker))
+    device = pick_device(settings.device)
+    dtype = torch.bfloat16 if device == "cuda" else torch.float32
+    checkpoint = load_checkpoint(settings.folder, device, dtype)
+    return Runner(checkpoint, settings.slots(device), settings.max_positions)
+
+
+def warm_up(runner: Runner) -> None:
+    """Every module in every usual size, so that no client waits for lazy initialisation, and a
+    synthesis that passed. Raises CheckpointError where the weights make no finite numbers."""
+    for rows, chunks in WARM_UP.items():
+        sessions = [warm_up_session(runner.checkpoint) for _ in range(min(rows, runner.slots))]
+        for slot, session in enumerate(sessions):
+            _refuse_broken(runner, runner.prefill(session, slot))
+        runner.predict(sessions)
+        _refuse_broken(runner, runner.talk(sessions))
+        for frames in chunks:
+            heard = runner.decode(sessions, frames)
+            if not all(bool(torch.from_numpy(row).isfinite().all()) for row in heard):
+                raise _nonsense(runner, "audio")
+
+
+def warm_up_session(checkpoint: Checkpoint) -> Session:
+    """A stream of a few words, by whatever voice the checkpoint has."""
+    config = checkpoint.config
+    vector = torch.zeros(config.talker.hidden_size) if config.kind == "base" else None
+    speaker = next(iter(config.talker.spk_id), "") if config.kind == "custom_voice" else ""
+    request = PromptRequest("Ready.", speaker=speaker, embedding=vector)
+    plan = plan_prompt(config, checkpoint.tokenizer, request)
+    return Session(plan, config.sampling, seed=0, vector=vector)
+
+
+def _refuse_broken(runner: Runner, sampled: Sampled) -> None:
+    if any(sampled.broken):
+        raise _nonsense(runner, "hidden states")
+
+
+def _nonsense(runner: Runner, what: str) -> CheckpointError:
+    problem = f"a first synthesis made {what} that are not finite: the weights are damaged"
+    return CheckpointError(runner.checkpoint.folder / WEIGHTS, problem)
