@@ -15,6 +15,7 @@ class Reservation(models.Model):
     key = models.ForeignKey("keys.ApiKey", models.PROTECT, null=True, related_name="+")
     model = models.CharField(max_length=100)
     voice = models.CharField(max_length=100)
+    transport = models.CharField(max_length=10, blank=True)
     created_at = models.DateTimeField(db_index=True)
 
     class Meta:

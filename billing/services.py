@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -26,6 +27,7 @@ class Metered:
     key_id: int | None
     model: str
     voice: str
+    transport: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +58,23 @@ def settle(request: Metered, usage: Usage) -> bool:
     return first
 
 
-def close_orphans(older_than: timedelta) -> int:
-    """Settles, free of charge, what processes that died left open. Returns how many."""
+def close_orphans(older_than: timedelta, note: Callable[[Metered], object]) -> int:
+    """Settles, free of charge, what processes that died left open. Returns how many.
+
+    `note` hears of each inside the transaction that settles it."""
     limit = timezone.now() - older_than
     closed = 0
     while orphans := list(_orphans(limit)[:BATCH]):
-        closed += sum(settle(_metered(orphan), Usage(Outcome.LOST)) for orphan in orphans)
+        closed += sum(_lose(_metered(orphan), note) for orphan in orphans)
     return closed
+
+
+@transaction.atomic
+def _lose(request: Metered, note: Callable[[Metered], object]) -> bool:
+    is_first = settle(request, Usage(Outcome.LOST))
+    if is_first:
+        note(request)
+    return is_first
 
 
 def _orphans(limit: datetime) -> QuerySet[Reservation]:
@@ -88,6 +100,7 @@ def _reservation(request: Metered) -> Reservation:
         key_id=request.key_id,
         model=request.model,
         voice=request.voice,
+        transport=request.transport,
         created_at=_started(request),
     )
 
@@ -113,7 +126,14 @@ def _event(request: Metered, usage: Usage) -> UsageEvent:
 
 
 def _metered(orphan: Reservation) -> Metered:
-    return Metered(orphan.pk, orphan.tenant_id, orphan.key_id, orphan.model, orphan.voice)
+    return Metered(
+        id=orphan.pk,
+        tenant_id=orphan.tenant_id,
+        key_id=orphan.key_id,
+        model=orphan.model,
+        voice=orphan.voice,
+        transport=orphan.transport,
+    )
 
 
 def _started(request: Metered) -> datetime:

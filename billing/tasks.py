@@ -7,8 +7,8 @@ from datetime import timedelta
 import structlog
 from django.conf import settings
 
-from billing import services
 from ttsapp.celery import app
+from ttsapp.speech import services
 
 log = structlog.get_logger()
 

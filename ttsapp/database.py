@@ -1,6 +1,7 @@
 """The async side's door to the ORM: a few threads that keep their connections.
 
-Django's own bridge opens a thread, and with it a connection, for every request."""
+Django's own bridge opens a thread, and with it a connection, for every request. Reads and writes
+have threads of their own: a ledger that waits for a lock holds up no one's authentication."""
 
 from __future__ import annotations
 
@@ -11,20 +12,69 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from typing import ParamSpec, TypeVar
 
+import structlog
 from django.conf import settings
+from django.db import Error as DatabaseError
 from django.db import close_old_connections
+
+from ttsapp.errors import ApiError
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
+log = structlog.get_logger()
 
-async def run(
+# A caller is told to come back rather than left waiting for a database that is away.
+READ_SECONDS = 5.0
+RETRY_AFTER_MS = 1000
+# Between the attempts to write what must not be lost.
+WRITE_AGAIN_SECONDS = (0.1, 0.5, 2.0, 10.0, 30.0, 60.0, 120.0)
+
+
+async def read(
     function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Result:
-    """Calls a synchronous selector or service in a database thread."""
+    """Calls a selector in a reading thread. Raises ApiError 503 while the database is away."""
+    try:
+        async with asyncio.timeout(READ_SECONDS):
+            return await _run(readers(), partial(function, *args, **kwargs))
+    except (DatabaseError, TimeoutError) as error:
+        log.error("the database does not answer", error=repr(error))
+        raise unavailable() from error
+
+
+async def write(
+    function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
+) -> Result:
+    """Calls a service in a writing thread, once. Raises what the database raises."""
+    return await _run(writers(), partial(function, *args, **kwargs))
+
+
+run = write
+
+
+async def write_surely(
+    function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
+) -> Result:
+    """Calls a service that may be repeated; again for some minutes while the database is away."""
+    for pause in WRITE_AGAIN_SECONDS:
+        try:
+            return await write(function, *args, **kwargs)
+        except DatabaseError as error:
+            log.error("not written yet", what=function.__qualname__, error=str(error))
+            await asyncio.sleep(pause)
+    return await write(function, *args, **kwargs)
+
+
+def unavailable() -> ApiError:
+    message = "The service cannot read its database right now. Please try again."
+    return ApiError(503, "database_unavailable", message, retry_after_ms=RETRY_AFTER_MS)
+
+
+async def _run(threads: ThreadPoolExecutor, function: Callable[[], Result]) -> Result:
     context = contextvars.copy_context()
-    call = partial(context.run, _call, partial(function, *args, **kwargs))
-    return await asyncio.get_running_loop().run_in_executor(_threads(), call)
+    call = partial(context.run, _call, function)
+    return await asyncio.get_running_loop().run_in_executor(threads, call)
 
 
 def _call(function: Callable[[], Result]) -> Result:
@@ -36,5 +86,10 @@ def _call(function: Callable[[], Result]) -> Result:
 
 
 @cache
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(settings.DATABASE_THREADS, thread_name_prefix="database")
+def readers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(settings.DATABASE_THREADS, thread_name_prefix="read")
+
+
+@cache
+def writers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(settings.DATABASE_THREADS, thread_name_prefix="write")

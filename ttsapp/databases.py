@@ -44,8 +44,8 @@ def _sqlite(file: Path) -> dict[str, Any]:
 def _postgres(url: str, threads: int) -> dict[str, Any]:
     parts = urlsplit(url)
     options: dict[str, Any] = dict(parse_qsl(parts.query))
-    # One connection for each database thread, and as many again for the pages.
-    options["pool"] = {"min_size": 1, "max_size": 2 * threads, "timeout": 5}
+    # One connection for each reading and each writing thread, and as many again for the pages.
+    options["pool"] = {"min_size": 1, "max_size": 3 * threads, "timeout": 5}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(parts.path.lstrip("/")),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.db import Error as DatabaseError
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
 
@@ -28,8 +27,8 @@ async def readyz(request: HttpRequest) -> HttpResponse:
 
 async def _database() -> str:
     try:
-        await database.run(_ask)
-    except DatabaseError:
+        await database.read(_ask)
+    except ApiError:
         return "down"
     return "ok"
 

@@ -28,8 +28,16 @@ MAX_STREAM_SECONDS = environment.number("PARLANCE_MAX_STREAM_SECONDS", 600)
 FIRST_AUDIO_SECONDS = environment.number("PARLANCE_FIRST_AUDIO_SECONDS", 30)
 STALL_SECONDS = environment.number("PARLANCE_STALL_SECONDS", 30)
 SOCKET_IDLE_SECONDS = environment.number("PARLANCE_SOCKET_IDLE_SECONDS", 60)
-# A reservation this old belongs to a process that died: no live stream may last so long.
-ORPHAN_SECONDS = MAX_STREAM_SECONDS + 60
+# A reservation this old belongs to a process that died: no stream and no reader lasts so long,
+# and a database that was away has been asked for some minutes more.
+ORPHAN_SECONDS = MAX_STREAM_SECONDS + 300
+
+# What a connection may take its time for, before a key is known and after.
+HEAD_SECONDS = environment.number("PARLANCE_HEAD_SECONDS", 10)
+BODY_SECONDS = environment.number("PARLANCE_BODY_SECONDS", 30)
+DELIVERY_SECONDS = environment.number("PARLANCE_DELIVERY_SECONDS", 30)
+# What open answers get when the process is to stop.
+GRACE_SECONDS = environment.number("PARLANCE_GRACE_SECONDS", 10)
 
 # 2 MB: the longest text we accept, with every character written as an escape, fits thrice.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
@@ -79,6 +87,7 @@ TEMPLATES = [
     },
 ]
 
+# Reads that somebody waits for, and as many threads again for writing the ledger behind them.
 DATABASE_THREADS = environment.number("PARLANCE_DATABASE_THREADS", 4)
 DATABASES = {"default": configuration(environment.text("DATABASE_URL"), DATA, DATABASE_THREADS)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

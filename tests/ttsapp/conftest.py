@@ -92,7 +92,8 @@ def web_thread(engine_thread: EngineThread, django_db_setup: None) -> Iterator[W
     thread = WebThread()
     yield thread
     thread.close()
-    database._threads().shutdown()
+    database.readers().shutdown()
+    database.writers().shutdown()
     if connection.vendor == "postgresql":
         connection.close_pool()
 

@@ -20,6 +20,7 @@ from billing.services import Metered, Usage
 from tests.ttsapp.conftest import Party, eventually, speech
 from tests.ttsapp.scripted_engine import ScriptedEngine
 from ttsapp import ids
+from ttsapp.speech import services
 from ttsapp.speech.models import RequestLog
 
 COMPLETED = Usage(Outcome.COMPLETED, characters=10, billed_characters=10, audio_ms=800)
@@ -50,7 +51,7 @@ def test_it_works(request_of: Metered) -> None:
 def test_a_crash_after_the_reservation(request_of: Metered) -> None:
     billing.reserve(request_of)
     # The process dies here.
-    assert billing.close_orphans(NOW) == 1
+    assert services.close_orphans(NOW) == 1
     assert ledger() == [("lost", 0)]
 
 
@@ -68,7 +69,7 @@ def test_a_crash_inside_the_settlement(
 
     assert ledger() == []
     assert Reservation.objects.count() == 1
-    assert billing.close_orphans(NOW) == 1
+    assert services.close_orphans(NOW) == 1
     assert ledger() == [("lost", 0)]
 
 
@@ -77,13 +78,13 @@ def test_a_crash_after_the_settlement_was_written(request_of: Metered) -> None:
     billing.settle(request_of, COMPLETED)
     # The process dies before it learns that the commit went through, and tries again.
     assert billing.settle(request_of, COMPLETED) is False
-    assert billing.close_orphans(NOW) == 0
+    assert services.close_orphans(NOW) == 0
     assert ledger() == [("completed", 10)]
 
 
 def test_a_settlement_that_comes_after_the_reconciler(request_of: Metered) -> None:
     billing.reserve(request_of)
-    billing.close_orphans(NOW)
+    services.close_orphans(NOW)
     assert billing.settle(request_of, COMPLETED) is False
     assert ledger() == [("lost", 0)]
 
@@ -91,7 +92,7 @@ def test_a_settlement_that_comes_after_the_reconciler(request_of: Metered) -> No
 def test_a_reservation_that_comes_after_the_settlement(request_of: Metered) -> None:
     billing.settle(request_of, COMPLETED)
     billing.reserve(request_of)
-    assert billing.close_orphans(NOW) == 0
+    assert services.close_orphans(NOW) == 0
     assert ledger() == [("completed", 10)]
     assert not Reservation.objects.exists()
 
@@ -115,15 +116,15 @@ def test_a_crash_inside_the_reconciler(alice: Party, monkeypatch: pytest.MonkeyP
 
     with monkeypatch.context() as patch, pytest.raises(CrashError):
         patch.setattr(billing, "settle", die_at_the_second)
-        billing.close_orphans(NOW)
+        services.close_orphans(NOW)
 
-    assert billing.close_orphans(NOW) == 2
+    assert services.close_orphans(NOW) == 2
     assert ledger() == [("lost", 0)] * 3
 
 
 def test_a_live_request_is_left_alone(request_of: Metered) -> None:
     billing.reserve(request_of)
-    assert billing.close_orphans(timedelta(minutes=11)) == 0
+    assert services.close_orphans(timedelta(minutes=11)) == 0
     assert Reservation.objects.count() == 1
 
 

@@ -1,4 +1,4 @@
-"""A real uvicorn in a thread of the test process, on the test database."""
+"""The real web server in a thread of the test process, on the test database."""
 
 from __future__ import annotations
 
@@ -7,23 +7,16 @@ import time
 
 import uvicorn
 
+from ttsapp.server import web
+
 STARTUP_SECONDS = 20
 
 
 class WebThread:
     def __init__(self) -> None:
-        config = uvicorn.Config(
-            "ttsapp.asgi:application",
-            port=0,
-            ws="websockets-sansio",
-            ws_max_size=1024 * 1024,
-            ws_per_message_deflate=False,
-            log_config=None,
-            access_log=False,
-            timeout_graceful_shutdown=5,
-        )
+        config = web.configuration(port=0)
         self._server = uvicorn.Server(config)
-        self._socket = config.bind_socket()
+        self._socket = web.listener(config)
         self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -35,7 +28,11 @@ class WebThread:
     def _run(self) -> None:
         self._server.run(sockets=[self._socket])
 
-    def close(self) -> None:
+    def ask_to_stop(self) -> None:
+        """What SIGTERM does in a process of its own."""
         self._server.should_exit = True
+
+    def close(self) -> None:
+        self.ask_to_stop()
         self._thread.join(STARTUP_SECONDS)
         assert not self._thread.is_alive()

@@ -71,7 +71,7 @@ async def _admit(request: HttpRequest, slug: str, permission: Permission) -> Mem
     user = await request.auser()
     if not user.is_authenticated:
         raise ApiError(401, "signed_out", "Your session has ended: sign in again.")
-    membership = await database.run(selectors.membership, user, slug)
+    membership = await database.read(selectors.membership, user, slug)
     if membership is None:
         raise ApiError(404, "unknown_tenant", "There is no such tenant.")
     if not membership.may(permission):

@@ -62,7 +62,7 @@ async def authenticate(authorization: str) -> Caller:
     _check_usable(record)
     structlog.contextvars.bind_contextvars(key=record.public_id)
     if _is_touch_due(record):
-        background.spawn(database.run(services.touch, record.id))
+        background.spawn(database.write(services.touch, record.id))
     return Caller(record.tenant_id, record.id, f"key:{record.public_id}")
 
 
@@ -80,7 +80,7 @@ async def _look_up(public_id: str) -> KeyRecord | None:
     record = _recent.get(public_id)
     if record is None:
         asked_at = time.monotonic()
-        record = await database.run(selectors.find, public_id)
+        record = await database.read(selectors.find, public_id)
         if record is not None:
             _recent.put(asked_at, record)
     return record

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from uuid import UUID
 
 from django.db import transaction
@@ -47,23 +48,46 @@ def close(order: Order, usage: billing.Usage, record: Record) -> bool:
         first_audio_ms=record.first_audio_ms,
         total_ms=record.total_ms,
         finish_reason=record.finish_reason,
-        error_code=record.error.code if record.error else "",
-        error_field=(record.error.field or "") if record.error else "",
+        error_code=_short(record.error.code) if record.error else "",
+        error_field=_short(record.error.field) if record.error else "",
     )
     return True
 
 
 def log_refusal(request_id: UUID, caller: Caller, transport: str, error: ApiError) -> None:
-    """Notes a request that never reached the engine: nothing used, nothing charged."""
-    RequestLog.objects.create(
+    """Notes a request that never reached the engine: nothing used, nothing charged.
+
+    Saying it twice changes nothing."""
+    row = RequestLog(
         id=request_id,
         tenant_id=caller.tenant_id,
         key_id=caller.key_id,
         at=ids.moment(request_id),
         transport=transport,
         status=error.status,
-        error_code=error.code[:50],
-        error_field=(error.field or "")[:50],
+        error_code=_short(error.code),
+        error_field=_short(error.field),
+    )
+    RequestLog.objects.bulk_create([row], ignore_conflicts=True)
+
+
+def close_orphans(older_than: timedelta) -> int:
+    """Settles what processes that died left open, each with its log row. Returns how many."""
+    return billing.close_orphans(older_than, _log_lost)
+
+
+def _log_lost(request: billing.Metered) -> None:
+    RequestLog.objects.create(
+        id=request.id,
+        tenant_id=request.tenant_id,
+        key_id=request.key_id,
+        at=ids.moment(request.id),
+        transport=request.transport,
+        status=500,
+        model=request.model,
+        voice=request.voice,
+        finish_reason="error",
+        error_code="lost",
     )
 
 
@@ -74,4 +98,11 @@ def metered(order: Order) -> billing.Metered:
         key_id=order.caller.key_id,
         model=order.model.id,
         voice=order.voice.name,
+        transport=order.transport,
     )
+
+
+def _short(text: str | None) -> str:
+    """As it fits the column; a caller's own field name may hold what no database takes."""
+    shown = (character if character.isprintable() else "\ufffd" for character in (text or "")[:50])
+    return "".join(shown)

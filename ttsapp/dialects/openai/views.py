@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
@@ -10,7 +11,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from ttsapp import background, database
+from ttsapp import background, database, stopping
 from ttsapp.dialects.openai import codec, documents, events
 from ttsapp.errors import ApiError
 from ttsapp.http import bearer, error_response, json_response, request_id
@@ -43,6 +44,10 @@ def endpoint(method: str) -> Callable[[KeyedView[Rest]], View[Rest]]:
                 if error.status == 405:
                     response["Allow"] = method
                 return response
+            except asyncio.CancelledError:
+                if not stopping.is_cut():
+                    raise
+                return error_response(stopping.error())
 
         return guarded
 
@@ -62,7 +67,7 @@ async def speech(request: HttpRequest, caller: Caller) -> HttpResponseBase:
 
 @endpoint("GET")
 async def speech_request(request: HttpRequest, caller: Caller, wanted: UUID) -> HttpResponse:
-    found = await database.run(documents.speech_request, caller.tenant_id, wanted)
+    found = await database.read(documents.speech_request, caller.tenant_id, wanted)
     if found is None:
         message = "No such request, or it is older than this log."
         raise ApiError(404, "request_not_found", message, field="id")
@@ -102,7 +107,7 @@ async def _understand(request: HttpRequest, caller: Caller) -> tuple[Order, str]
         body = codec.parse_speech(request.META.get("CONTENT_TYPE", ""), request.body)
         order = codec.order(request_id(), caller, body, await catalogue())
     except ApiError as error:
-        note = database.run(services.log_refusal, request_id(), caller, "http", error)
+        note = database.write_surely(services.log_refusal, request_id(), caller, "http", error)
         background.spawn(note)
         raise
     return order, body.input

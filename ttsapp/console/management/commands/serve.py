@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import socket
 from typing import Any
 
 import uvicorn
 from django.core.management.base import BaseCommand, CommandParser
 from uvicorn.supervisors import Multiprocess
 
-# 64 KiB is 1.4 s of PCM: more in the kernel would be audio that nobody hears and somebody pays.
-SEND_BUFFER_BYTES = 64 * 1024
-LARGEST_SOCKET_MESSAGE = 1024 * 1024
-GRACE_SECONDS = 10
+from ttsapp.server import web
 
 
 class Command(BaseCommand):
@@ -24,22 +20,9 @@ class Command(BaseCommand):
         parser.add_argument("--workers", type=int, default=1, help="processes, about one a core")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        config = uvicorn.Config(
-            "ttsapp.asgi:application",
-            host=options["host"],
-            port=options["port"],
-            workers=options["workers"],
-            ws="websockets-sansio",
-            ws_max_size=LARGEST_SOCKET_MESSAGE,
-            ws_per_message_deflate=False,
-            access_log=False,
-            log_config=None,
-            server_header=False,
-            timeout_graceful_shutdown=GRACE_SECONDS,
-        )
-        listener = config.bind_socket()
-        # Connections inherit it from the listener.
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+        names = ("host", "port", "workers")
+        config = web.configuration(**{name: options[name] for name in names})
+        listener = web.listener(config)
         if options["workers"] > 1:
             Multiprocess(config, sockets=[listener]).run()
         else:
