@@ -9,6 +9,8 @@ _STRONG = re.compile(r"(?:[;:](?=\s)|[；：]|\s[–—-](?=\s)|—|\n)\s*")
 _CLAUSE = re.compile(r"(?:[,;:)\]](?=\s)|[，、；：）」』]|\s[–—-](?=\s)|—|\n)\s*")
 _SPACE = re.compile(r"\s+")
 
+# A blank, a dash and a blank.
+_LONGEST_MARK = 3
 _JOINERS = "\u200c\u200d"
 _NEVER_FIRST = frozenset("。！？，、；：．,.;:!?…）」』】》〉)]}”’'\"%‰°")
 
@@ -31,11 +33,11 @@ def cut(text: str, first: int, origin: int, limit: int, content: int | None) -> 
 def _last(pattern: re.Pattern[str], text: str, low: int, high: int) -> int:
     """The last end of a match within the bounds; 0 without one."""
     found = 0
-    for match in pattern.finditer(text, max(0, low - 2)):
-        if match.start() >= high:
-            break
+    # Bounded, or a long text without such marks would be read once for each of its pieces.
+    for near in pattern.finditer(text, max(0, low - 2), high + _LONGEST_MARK):
+        match = pattern.match(text, near.start())
         # Blanks at a piece's end are not spoken, so they may reach over the limit.
-        if match.end() > low:
+        if match is not None and match.start() < high and match.end() > low:
             found = match.end()
     return found
 
