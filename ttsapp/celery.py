@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from celery import Celery
+from celery.signals import beat_embedded_init
+
+from ttsapp.processes import end_with
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ttsapp.settings")
 
@@ -14,3 +18,11 @@ app.autodiscover_tasks()
 app.conf.beat_schedule = {
     "close-orphans": {"task": "billing.close_orphans", "schedule": 300.0},
 }
+
+# Beat is forked from the worker, after this module was imported there.
+_WORKER = os.getpid()
+
+
+@beat_embedded_init.connect  # type: ignore[untyped-decorator]
+def _end_with_worker(**_: Any) -> None:
+    end_with(_WORKER)

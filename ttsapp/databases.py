@@ -18,12 +18,22 @@ def configuration(url: str, data: Path, threads: int) -> dict[str, Any]:
     """One DATABASES entry. Raises ImproperlyConfigured for a scheme that is not supported."""
     if not url:
         return _sqlite(data / "parlance.sqlite3")
-    scheme = urlsplit(url).scheme
+    scheme = _scheme(url)
     if scheme == "sqlite":
         return _sqlite(Path(urlsplit(url).path))
     if scheme in ("postgres", "postgresql"):
         return _postgres(url, threads)
     raise ImproperlyConfigured(f"DATABASE_URL: {scheme!r} is not supported, use postgres or sqlite")
+
+
+def _scheme(url: str) -> str:
+    """Raises ImproperlyConfigured for what is no address; the message leaves passwords out."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise ImproperlyConfigured(f"DATABASE_URL: {error}") from None
+    return parts.scheme
 
 
 def _sqlite(file: Path) -> dict[str, Any]:

@@ -8,8 +8,7 @@ from ttsapp import environment, logs
 from ttsapp.databases import configuration
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-DATA = Path(environment.text("PARLANCE_DATA", str(BASE_DIR / "var")))
-DATA.mkdir(parents=True, exist_ok=True)
+DATA = environment.folder("PARLANCE_DATA", BASE_DIR / "var")
 
 DEBUG = False
 SECRET_KEY = environment.text("PARLANCE_SECRET_KEY") or environment.kept_secret(DATA / "secret.key")
@@ -27,6 +26,11 @@ MAX_INPUT_CHARACTERS = environment.number("PARLANCE_MAX_INPUT_CHARACTERS", 4096)
 MAX_STREAM_SECONDS = environment.number("PARLANCE_MAX_STREAM_SECONDS", 600)
 FIRST_AUDIO_SECONDS = environment.number("PARLANCE_FIRST_AUDIO_SECONDS", 30)
 STALL_SECONDS = environment.number("PARLANCE_STALL_SECONDS", 30)
+# A longer text is spoken in several engine streams, cut at sentences.
+SEGMENT_CHARACTERS = environment.number("PARLANCE_SEGMENT_CHARACTERS", 150)
+# Live text: how long a context waits for its first text, and for more of it.
+FIRST_TEXT_SECONDS = environment.number("PARLANCE_FIRST_TEXT_SECONDS", 60)
+TEXT_IDLE_SECONDS = environment.number("PARLANCE_TEXT_IDLE_SECONDS", 30)
 SOCKET_IDLE_SECONDS = environment.number("PARLANCE_SOCKET_IDLE_SECONDS", 60)
 # A reservation this old belongs to a process that died: no stream and no reader lasts so long,
 # and a database that was away has been asked for some minutes more.
@@ -92,7 +96,7 @@ DATABASE_THREADS = environment.number("PARLANCE_DATABASE_THREADS", 4)
 DATABASES = {"default": configuration(environment.text("DATABASE_URL"), DATA, DATABASE_THREADS)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-REDIS_URL = environment.text("REDIS_URL")
+REDIS_URL = environment.url("REDIS_URL", ("redis", "rediss", "unix"))
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
@@ -149,4 +153,4 @@ WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
 
 LOGGING_CONFIG = "ttsapp.logs.configure"
-LOGGING = logs.configuration(environment.text("PARLANCE_LOG_LEVEL", "INFO").upper())
+LOGGING = logs.configuration(environment.choice("PARLANCE_LOG_LEVEL", logs.LEVELS, "INFO"))

@@ -59,6 +59,19 @@ def test_nowhere_to_write(tmp_path: Path) -> None:
     assert f"{tmp_path / 'missing'} is not a folder" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["x.mp3", "x"])
+def test_another_format_than_wav(tmp_path: Path, name: str) -> None:
+    done = demo("Hello.", tmp_path / name)
+    assert done.returncode == 1
+    assert f"OUT={tmp_path / name} must end in .wav" in done.stderr
+
+
+def test_no_command_beside_the_product() -> None:
+    done = run(launch("with", "--", "no-such-command"))
+    assert done.returncode == 1
+    assert "There is no command 'no-such-command' to run" in done.stderr
+
+
 def test_an_unknown_voice(tmp_path: Path) -> None:
     done = demo("Hello.", tmp_path / "x.wav", "--voice", "nobody")
     assert done.returncode == 1

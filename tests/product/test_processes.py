@@ -31,7 +31,7 @@ def test_it_works(product: Running) -> None:
 
     assert f"{product.base}/v1" in said
     assert product.key in said
-    assert f"curl --fail -sS {product.base}/v1/audio/speech" in said
+    assert f"export BASE={product.base} KEY={product.key}" in said
     assert "admin / " in said
     assert stat.S_IMODE((product.plan.data / access.FILE).stat().st_mode) == 0o600
 
@@ -96,7 +96,7 @@ def test_a_second_start_keeps_key_and_login_and_a_stop_leaves_nothing(product: R
     before = access.read(product.plan.data / access.FILE)
     assert product.stop(signal.SIGINT) == 0
     assert product.processes() == {}
-    assert "Parlance has stopped." in product.said()
+    assert product.said().endswith("Stopping…\nParlance has stopped.\n")
 
     product.start()
     product.until_ready()
@@ -115,6 +115,20 @@ def test_sigterm_stops_it_as_well(product: Running) -> None:
 
 
 def test_a_launcher_that_is_killed_takes_its_parts_along(product: Running) -> None:
+    assert product.stop(signal.SIGKILL) == -9
+    eventually(lambda: product.processes() == {}, PATIENCE)
+    product.start()
+    product.until_ready()
+
+
+def test_launcher_and_worker_killed_together_leave_no_beat(product: Running) -> None:
+    def celery() -> list[int]:
+        return [pid for pid, command in product.processes().items() if "celery" in command]
+
+    eventually(lambda: len(celery()) == 2, PATIENCE)  # the worker, and the beat that it forked
+    worker = product.find("celery")
+    product.process.send_signal(signal.SIGSTOP)  # or it would start another
+    os.kill(worker, signal.SIGKILL)
     assert product.stop(signal.SIGKILL) == -9
     eventually(lambda: product.processes() == {}, PATIENCE)
     product.start()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
 
 import httpx
@@ -10,6 +12,7 @@ import pytest
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.db import connection
 
 from tests.ttsapp.conftest import speech
 from ttsapp.audit.models import AuditEntry
@@ -70,3 +73,39 @@ def test_for_people(transactional_db: None, capsys: pytest.CaptureFixture[str]) 
     first, second = capsys.readouterr().out.split("tenant ")[1:]
     assert "parl_live_" in first
     assert "--new-key makes another" in second
+
+
+def test_only_the_first_user_is_an_administrator(transactional_db: None) -> None:
+    bootstrap()
+    bootstrap("--tenant", "Acme", "--slug", "acme", "--username", "ann")
+    assert User.objects.get(username="ann").is_superuser is False
+    assert User.objects.get(username="ann").is_staff is False
+
+
+def test_an_administrator_is_said_to_be_one(
+    transactional_db: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("bootstrap")
+    call_command("bootstrap", "--slug", "acme", "--username", "ann")
+    first, second = capsys.readouterr().out.split("tenant ")[1:]
+    assert "may see and change every tenant" in first
+    assert "may see and change every tenant" not in second
+
+
+def test_two_at_once_make_one_of_everything(transactional_db: None) -> None:
+    at_once = threading.Barrier(4)
+
+    def run(_: int) -> dict[str, str | None]:
+        try:
+            at_once.wait()
+            return bootstrap()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as threads:
+        made = list(threads.map(run, range(4)))
+
+    counts = [model.objects.count() for model in (Tenant, User, Membership, ApiKey)]
+    assert counts == [1, 1, 1, 1]
+    assert len([each for each in made if each["key"]]) == 1
+    assert len([each for each in made if each["password"]]) == 1

@@ -42,6 +42,65 @@ def test_an_odd_number_stops_the_start(monkeypatch: pytest.MonkeyPatch, value: s
         environment.number("X", 5)
 
 
+def test_a_choice_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("X", " info ")
+    assert environment.choice("X", ("INFO", "DEBUG"), "DEBUG") == "INFO"
+
+
+def test_an_unknown_choice_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("X", "loud")
+    with pytest.raises(ImproperlyConfigured, match="X='LOUD' is none of INFO, DEBUG"):
+        environment.choice("X", ("INFO", "DEBUG"), "DEBUG")
+
+
+@pytest.mark.parametrize("value", ["localhost:6379", "http://x", "redis://", "redis:x"])
+def test_an_odd_address_stops_the_start(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("X", value)
+    with pytest.raises(ImproperlyConfigured, match="X must begin with one of redis://"):
+        environment.url("X", ("redis",))
+
+
+def test_a_file_where_the_folder_should_be_stops_the_start(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    monkeypatch.setenv("X", str(file))
+    with pytest.raises(ImproperlyConfigured, match=f"X={file}: File exists"):
+        environment.folder("X", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "url", ["mysql://x/y", "postgres://u:secret@h:abc/x", "postgres://u:secret@[h/x"]
+)
+def test_an_odd_database_address_stops_the_start_without_its_password(
+    tmp_path: Path, url: str
+) -> None:
+    with pytest.raises(ImproperlyConfigured, match="DATABASE_URL: ") as caught:
+        configuration(url, tmp_path, 4)
+    assert "secret" not in str(caught.value)
+
+
+def test_an_empty_kept_secret_stops_the_start(tmp_path: Path) -> None:
+    file = tmp_path / "secret.key"
+    file.write_text("\n")
+    with pytest.raises(ImproperlyConfigured, match=f"{file} is empty: delete it"):
+        environment.kept_secret(file)
+
+
+def test_commands_name_the_option_at_fault_in_one_line() -> None:
+    run = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        cwd=settings.BASE_DIR,
+        env={**os.environ, "PARLANCE_HTTPS": "maybe"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 1
+    assert run.stderr == "parlance: PARLANCE_HTTPS='maybe' is neither true nor false\n"
+
+
 def test_a_secret_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("hush\n")
     monkeypatch.setenv("X_FILE", str(tmp_path / "secret"))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from rich.console import Console
 from ttsapp.launch.demo import demo
 from ttsapp.launch.errors import LaunchError, Stopped
 from ttsapp.launch.plan import ROOT, Plan, free_port
-from ttsapp.launch.product import Product
+from ttsapp.launch.product import TEMPORARY, Product, remove_abandoned
 from ttsapp.launch.signals import Signals
 from ttsapp.launch.welcome import facts, welcome
 
@@ -46,11 +47,11 @@ def parser() -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--checkpoint", default=os.environ.get("PARLANCE_CHECKPOINT", ""))
     common.add_argument("--device", default="auto", choices=["auto", "cpu", "cuda"])
-    common.add_argument("--workers", type=int, default=1, help="web processes")
+    common.add_argument("--workers", type=_number(1, 256), default=1, help="web processes")
 
     run = commands.add_parser("run", parents=[common], help="until Ctrl-C")
     run.add_argument("--host", default="127.0.0.1")
-    run.add_argument("--port", type=int, default=8000)
+    run.add_argument("--port", type=_number(0, 65535), default=8000, help="0: a free one")
     run.add_argument("--data", type=Path, default=os.environ.get("PARLANCE_DATA", ROOT / "var"))
     run.set_defaults(act=_run)
 
@@ -67,11 +68,27 @@ def parser() -> argparse.ArgumentParser:
     return main
 
 
+def _number(least: int, most: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            message = f"{text!r} is not a whole number from {least} to {most}"
+            raise argparse.ArgumentTypeError(message)
+        return int(text)
+
+    return number
+
+
+def _check_checkpoint(folder: str) -> None:
+    if folder and not Path(folder).is_dir():
+        raise LaunchError(f"PARLANCE_CHECKPOINT={folder} is not a folder.")
+
+
 def _run(arguments: argparse.Namespace, signals: Signals, console: Console) -> int:
+    _check_checkpoint(arguments.checkpoint)
     plan = Plan(
         arguments.data.resolve(),
         arguments.host,
-        arguments.port,
+        arguments.port or free_port(arguments.host),
         arguments.workers,
         arguments.checkpoint,
         arguments.device,
@@ -88,6 +105,8 @@ def _run(arguments: argparse.Namespace, signals: Signals, console: Console) -> i
 def _demo(arguments: argparse.Namespace, signals: Signals, console: Console) -> int:
     if not arguments.text.strip():
         raise LaunchError('Say what to speak: make demo TEXT="Hello there." OUT=hello.wav')
+    if arguments.out.suffix.lower() != ".wav":
+        raise LaunchError(f"OUT={arguments.out} must end in .wav: that is what this writes.")
     if not arguments.out.resolve().parent.is_dir():
         raise LaunchError(f"{arguments.out.resolve().parent} is not a folder.")
     with _temporary(arguments) as plan, _visibly(plan, signals, console) as product:
@@ -97,7 +116,9 @@ def _demo(arguments: argparse.Namespace, signals: Signals, console: Console) -> 
 
 def _with(arguments: argparse.Namespace, signals: Signals, console: Console) -> int:
     """The command finds the product in PARLANCE_URL and PARLANCE_KEY."""
-    command = [word for word in arguments.command if word != "--"]
+    command = arguments.command[arguments.command[:1] == ["--"] :]
+    if not command or shutil.which(command[0]) is None:
+        raise LaunchError(f"There is no command {' '.join(command)!r} to run beside the product.")
     with _temporary(arguments) as plan:
         if arguments.warm:
             with _visibly(plan, signals, console):
@@ -123,7 +144,9 @@ def _told(product: Product) -> dict[str, str]:
 @contextmanager
 def _temporary(arguments: argparse.Namespace) -> Iterator[Plan]:
     """A plan on a free port, with a data folder that goes away."""
-    with tempfile.TemporaryDirectory(prefix="parlance-") as folder:
+    _check_checkpoint(arguments.checkpoint)
+    remove_abandoned()
+    with tempfile.TemporaryDirectory(prefix=TEMPORARY) as folder:
         yield Plan(
             Path(folder),
             port=free_port(),
@@ -148,8 +171,7 @@ def _visibly(plan: Plan, signals: Signals, console: Console) -> Iterator[Product
         try:
             yield product
         finally:
-            status.update("stopping")
-            status.start()
+            console.print("Stopping…")
             product.__exit__()
 
 

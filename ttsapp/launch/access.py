@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ttsapp.launch.errors import LaunchError
+
 FILE = "first-run.json"
 
 
@@ -24,13 +26,19 @@ class Access:
 
 def remember(file: Path, made: dict[str, Any]) -> None:
     """Keeps what bootstrap made; what it found made already stays as an earlier start kept it."""
+    made = {name: made[name] for name in Access.__dataclass_fields__}
     kept = asdict(read(file)) if file.exists() else {}
     known = {name: made[name] or kept.get(name) for name in ("password", "key")}
     _write(file, json.dumps(made | known, indent=2))
 
 
 def read(file: Path) -> Access:
-    return Access(**json.loads(file.read_text("utf-8")))
+    """Raises LaunchError for a file that is not what `remember` wrote."""
+    try:
+        return Access(**json.loads(file.read_text("utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        message = f"{file} cannot be read ({error}): delete it, and the next start writes another."
+        raise LaunchError(message) from None
 
 
 def _write(file: Path, text: str) -> None:

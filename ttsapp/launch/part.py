@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
+import shutil
 import signal
 import subprocess
-import sys
+import tempfile
 import time
 from collections import deque
 from pathlib import Path
 
 from ttsapp.launch.plan import ROOT
+from ttsapp.processes import end_with_parent
 
 LARGEST_LOG = 10_000_000
 RESTARTS, RESTART_WINDOW = 3, 60.0
-_PR_SET_PDEATHSIG = 1
 
 
 class Part:
@@ -29,12 +29,14 @@ class Part:
         self._command, self._environment = command, environment
         self._process: subprocess.Popen[bytes] | None = None
         self._starts: deque[float] = deque(maxlen=RESTARTS + 1)
+        self._log_start = 0
 
     def start(self) -> None:
         self._starts.append(time.monotonic())
         if self.log.exists() and self.log.stat().st_size > LARGEST_LOG:
             self.log.replace(self.log.with_suffix(".log.1"))
         with self.log.open("ab") as log:
+            self._log_start = log.tell()
             self._process = subprocess.Popen(
                 self._command,
                 cwd=ROOT,
@@ -43,7 +45,7 @@ class Part:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=_end_with_parent,
+                preexec_fn=end_with_parent,
             )
 
     @property
@@ -71,20 +73,18 @@ class Part:
         try:
             os.killpg(self._process.pid, signal.SIGKILL)
         except ProcessLookupError:
-            return
-        self._process.wait()
+            pass
+        else:
+            self._process.wait()
+        # What it would have removed itself, had it been asked to end.
+        for folder in Path(tempfile.gettempdir()).glob(f"parlance-{self._process.pid}-*"):
+            shutil.rmtree(folder, ignore_errors=True)
 
     def last_words(self, lines: int = 6) -> str:
-        """The end of its log."""
+        """The end of its log, as far as it is this start's."""
         if not self.log.exists():
             return ""
         with self.log.open("rb") as file:
-            file.seek(max(0, self.log.stat().st_size - 4096))
+            file.seek(max(self._log_start, self.log.stat().st_size - 4096))
             text = file.read().decode("utf-8", "replace")
         return "\n".join(text.strip().splitlines()[-lines:])
-
-
-def _end_with_parent() -> None:
-    """In the child: SIGTERM when the launcher is gone, however it went."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

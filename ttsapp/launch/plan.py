@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import socket
@@ -31,8 +32,8 @@ class Plan:
 
     @property
     def url(self) -> str:
-        host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
-        return f"http://{host}:{self.port}"
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
     @property
     def logs(self) -> Path:
@@ -77,21 +78,33 @@ class Plan:
         return [*command, "--pool", "solo", "--beat", "--schedule", schedule]
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+def free_port(host: str = "127.0.0.1") -> int:
+    """A port that nobody listens on now. Raises LaunchError for a host that is not here."""
+    return _bound(host, 0)
 
 
 def check_port(host: str, port: int) -> None:
     """Raises LaunchError where somebody else listens."""
+    _bound(host, port)
+
+
+def _bound(host: str, port: int) -> int:
+    if not host:
+        raise LaunchError("HOST is empty: 127.0.0.1 is this machine alone, 0.0.0.0 every interface")
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
-        except OSError as error:
-            message = (
-                f"Port {port} on {host} cannot be used ({error.strerror}). Try PORT={port + 1}."
-            )
-            raise LaunchError(message) from None
+        except (OSError, UnicodeError) as error:
+            raise LaunchError(_cannot_bind(host, port, error)) from None
+        bound: int = probe.getsockname()[1]
+        return bound
+
+
+def _cannot_bind(host: str, port: int, error: OSError | UnicodeError) -> str:
+    reason = getattr(error, "strerror", None) or str(error)
+    if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+        return f"Port {port} on {host} cannot be used ({reason}). Try PORT={port % 65535 + 1}."
+    if isinstance(error, PermissionError):
+        return f"Port {port} on {host} cannot be used ({reason}). Try PORT=8000."
+    return f"HOST={host} cannot be listened on ({reason}). Try HOST=127.0.0.1."

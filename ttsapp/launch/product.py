@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import IO, Any
 
 from ttsapp.launch import access, http
@@ -18,8 +21,11 @@ from ttsapp.launch.signals import Signals
 
 PATIENCE = 300.0
 POLL = 0.2
-# The web server lets open streams end for 10 s, and settles them.
-GRACE = 15.0
+# The web server lets open streams end for 10 s, and settles them. The worker's tasks are begun
+# again by the next one, so it is not waited for much longer than it needs to notice.
+GRACE, WORKER_GRACE = 15.0, 2.0
+NOTICEABLE = 1.0
+TEMPORARY = "parlance-product-"
 Tell = Callable[[str], None]
 
 
@@ -28,7 +34,6 @@ class Product:
 
     def __init__(self, plan: Plan, signals: Signals, tell: Tell) -> None:
         self.plan, self._signals, self._tell = plan, signals, tell
-        plan.logs.mkdir(parents=True, exist_ok=True)
         environment = plan.environment()
         commands = {
             "engine": plan.engine_command(),
@@ -40,6 +45,7 @@ class Product:
             Part(name, command, environment, plan.logs) for name, command in commands.items()
         )
         self._lock: IO[str] | None = None
+        self._has_told_of_streams = False
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -48,6 +54,7 @@ class Product:
     def __enter__(self) -> Product:
         """Raises LaunchError when it cannot serve: nothing is left running then."""
         self._lock = _only_one(self.plan)
+        self.plan.logs.mkdir(exist_ok=True)
         check_port(self.plan.host, self.plan.port)
         self.started = time.monotonic()
         try:
@@ -116,10 +123,10 @@ class Product:
         self._tell(f"{step} after {time.monotonic() - self.started:.1f} s")
 
     def _stop(self) -> None:
-        """Web first: it lets streams end, which need the engine. A second signal hurries all."""
+        """All at once, but for the engine: open streams need it. A second signal hurries all."""
         try:
-            for part in (self._web, self._worker, self._engine, self._prepare):
-                self._end(part)
+            self._end({self._web: GRACE, self._worker: WORKER_GRACE, self._prepare: WORKER_GRACE})
+            self._end({self._engine: GRACE})
         except Stopped:
             self._tell("not waiting any longer")
         for part in self.parts:
@@ -127,19 +134,30 @@ class Product:
         if self._lock is not None:
             self._lock.close()
 
-    def _end(self, part: Part) -> None:
-        part.ask_to_end()
-        limit = time.monotonic() + GRACE
-        while part.is_running and time.monotonic() < limit:
+    def _end(self, parts: dict[Part, float]) -> None:
+        """Together, each within its seconds."""
+        begun = time.monotonic()
+        for part in parts:
+            part.ask_to_end()
+        while parts := {part: limit for part, limit in parts.items() if part.is_running}:
+            waited = time.monotonic() - begun
+            for part in [part for part, limit in parts.items() if waited > limit]:
+                part.kill()
+            if self._web in parts and waited > NOTICEABLE and not self._has_told_of_streams:
+                self._has_told_of_streams = True
+                self._tell("open streams may end within 10 s; Ctrl-C again stops at once")
             self._signals.wait(POLL)
-        part.kill()
 
 
 def _only_one(plan: Plan) -> IO[str]:
     """The data folder's lock. Raises LaunchError where another product holds it."""
-    plan.data.mkdir(parents=True, exist_ok=True)
-    plan.data.chmod(0o700)  # database and logs are the operator's alone
-    file = (plan.data / "run.lock").open("a+", encoding="utf-8")
+    try:
+        plan.data.mkdir(parents=True, exist_ok=True)
+        plan.data.chmod(0o700)  # database and logs are the operator's alone
+        file = (plan.data / "run.lock").open("a+", encoding="utf-8")
+    except OSError as error:
+        reason = f"PARLANCE_DATA={plan.data} cannot be the data folder ({error.strerror})."
+        raise LaunchError(reason) from None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -150,6 +168,17 @@ def _only_one(plan: Plan) -> IO[str]:
     file.write(str(os.getpid()))
     file.flush()
     return file
+
+
+def remove_abandoned() -> None:
+    """Temporary data folders whose product was killed: theirs is a lock that nobody holds."""
+    for lock in Path(tempfile.gettempdir()).glob(f"{TEMPORARY}*/run.lock"):
+        try:
+            with lock.open("a") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(lock.parent, ignore_errors=True)
+        except OSError:
+            continue  # in use, or another person's
 
 
 def _obituary(part: Part) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Iterable
 
 from rich.console import Group, RenderableType
@@ -17,28 +18,38 @@ PLAYERS = {
     "afplay": "afplay",
     "aplay": "aplay -q",
 }
-ANOTHER_KEY = "python manage.py bootstrap --new-key"
 
 
 def welcome(plan: Plan, access: Access, seconds: float) -> RenderableType:
-    """Address, key, a line that speaks, the console's login."""
+    """Console, login, two variables, and a line that speaks with them."""
     lines = [
-        ("API", f"{plan.url}/v1"),
-        ("key", access.key or f"made earlier ({access.key_hint}); another: {ANOTHER_KEY}"),
         ("console", f"{plan.url}/console/"),
         ("login", f"{access.username} / {access.password or 'the password set before'}"),
+        ("API", f"{plan.url}/v1"),
         ("logs", str(plan.logs)),
         ("again", f"this is kept in {plan.data / FILE}"),
     ]
+    if access.key is None:
+        lines.insert(3, ("key", f"made earlier ({access.key_hint}); another: {another_key(plan)}"))
     return Group(
         Text(f"\nParlance is ready after {seconds:.1f} s. Ctrl-C stops it.\n", style="bold green"),
         facts(lines),
-        Text("\nHear it:\n", style="bold"),
-        Text(curl(plan.url, access.key or "YOUR_KEY")),
+        Text("\nHear it: type in another terminal\n", style="bold"),
+        Text(exports(plan.url, access.key)),
+        Text(curl()),
     )
 
 
-def curl(url: str, key: str) -> str:
+def exports(url: str, key: str | None) -> str:
+    """What every example in the documentation expects."""
+    return f"export BASE={url} KEY={key or 'YOUR_KEY'}"
+
+
+def another_key(plan: Plan) -> str:
+    return f"PARLANCE_DATA={plan.data} {sys.executable} manage.py bootstrap --new-key"
+
+
+def curl() -> str:
     """A line for a shell that saves a file, and plays it where a player is installed."""
     body = json.dumps(
         {
@@ -49,7 +60,7 @@ def curl(url: str, key: str) -> str:
             "stream": False,
         }
     )
-    line = f"curl -sS --fail {url}/v1/audio/speech -H 'Authorization: Bearer {key}'"
+    line = 'curl -sS --fail "$BASE/v1/audio/speech" -H "Authorization: Bearer $KEY"'
     line += f" -H 'Content-Type: application/json' -d '{body}' -o hello.wav"
     player = next((command for name, command in PLAYERS.items() if shutil.which(name)), None)
     return line + (f" && {player} hello.wav" if player else "")

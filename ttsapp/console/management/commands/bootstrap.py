@@ -35,4 +35,6 @@ class Command(BaseCommand):
         key = setup.key or f"(shown when it was made: {setup.key_hint}; --new-key makes another)"
         self.stdout.write(f"tenant    {setup.tenant}")
         self.stdout.write(f"console   {setup.username} / {password}")
+        if setup.is_superuser:
+            self.stdout.write("          an administrator: may see and change every tenant")
         self.stdout.write(f"API key   {key}")
