@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -19,26 +20,30 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
-    """How a request ended. `total_ms`: the whole utterance's length where it is known."""
+class Part:
+    """A piece of a request's text and its audio. `total_ms`: all of that, where it is known."""
 
-    outcome: Outcome
     characters: int
     expected_ms: int
     delivered_ms: int
     total_ms: int | None = None
 
 
-def billed_characters(delivery: Delivery) -> int:
+def billed_characters(outcome: Outcome, characters: int, parts: Iterable[Part]) -> int:
     """Completed: the text. Cancelled: the share of it that was spoken. Our failures: nothing."""
-    if delivery.outcome is Outcome.COMPLETED:
-        return delivery.characters
-    if delivery.outcome is not Outcome.CANCELLED:
+    if outcome is Outcome.COMPLETED:
+        return characters
+    if outcome is not Outcome.CANCELLED:
         return 0
-    whole_ms = delivery.total_ms or delivery.expected_ms
-    if whole_ms <= 0 or delivery.delivered_ms >= whole_ms:
-        return delivery.characters if delivery.delivered_ms > 0 else 0
-    return delivery.characters * delivery.delivered_ms // whole_ms
+    return sum(map(spoken_characters, parts))
+
+
+def spoken_characters(part: Part) -> int:
+    """The share of a piece's text that was spoken, by audio delivered, rounded down."""
+    whole_ms = part.total_ms or part.expected_ms
+    if whole_ms <= 0 or part.delivered_ms >= whole_ms:
+        return part.characters if part.delivered_ms > 0 else 0
+    return part.characters * part.delivered_ms // whole_ms
 
 
 def expected_ms(text: str) -> int:

@@ -33,6 +33,7 @@ _sockets = URLRouter(
     [
         _route("v1/audio/speech/ws", SpeechConsumer.as_asgi()),
         _route("openai/v1/audio/speech/ws", SpeechConsumer.as_asgi()),
+        _route("", RefuseUnknownSockets()),
         _route("<path:rest>", RefuseUnknownSockets()),
     ]
 )

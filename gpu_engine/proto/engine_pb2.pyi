@@ -60,7 +60,7 @@ class SynthesizeRequest(_message.Message):
     def __init__(self, start: _Optional[_Union[Start, _Mapping]] = ..., append: _Optional[_Union[Append, _Mapping]] = ..., end: _Optional[_Union[End, _Mapping]] = ..., cancel: _Optional[_Union[Cancel, _Mapping]] = ...) -> None: ...
 
 class Start(_message.Message):
-    __slots__ = ("request_id", "model", "voice", "text", "language", "instructions", "layout", "sampling", "seed", "max_frames", "profile", "keep_silence", "tenant", "priority")
+    __slots__ = ("request_id", "model", "voice", "text", "language", "instructions", "layout", "sampling", "seed", "max_frames", "profile", "keep_silence", "tenant", "priority", "complete")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     VOICE_FIELD_NUMBER: _ClassVar[int]
@@ -75,6 +75,7 @@ class Start(_message.Message):
     KEEP_SILENCE_FIELD_NUMBER: _ClassVar[int]
     TENANT_FIELD_NUMBER: _ClassVar[int]
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
+    COMPLETE_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     model: str
     voice: Voice
@@ -89,7 +90,8 @@ class Start(_message.Message):
     keep_silence: bool
     tenant: str
     priority: Priority
-    def __init__(self, request_id: _Optional[str] = ..., model: _Optional[str] = ..., voice: _Optional[_Union[Voice, _Mapping]] = ..., text: _Optional[str] = ..., language: _Optional[str] = ..., instructions: _Optional[str] = ..., layout: _Optional[_Union[TextLayout, str]] = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., seed: _Optional[int] = ..., max_frames: _Optional[int] = ..., profile: _Optional[_Union[ChunkProfile, str]] = ..., keep_silence: _Optional[bool] = ..., tenant: _Optional[str] = ..., priority: _Optional[_Union[Priority, str]] = ...) -> None: ...
+    complete: bool
+    def __init__(self, request_id: _Optional[str] = ..., model: _Optional[str] = ..., voice: _Optional[_Union[Voice, _Mapping]] = ..., text: _Optional[str] = ..., language: _Optional[str] = ..., instructions: _Optional[str] = ..., layout: _Optional[_Union[TextLayout, str]] = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., seed: _Optional[int] = ..., max_frames: _Optional[int] = ..., profile: _Optional[_Union[ChunkProfile, str]] = ..., keep_silence: _Optional[bool] = ..., tenant: _Optional[str] = ..., priority: _Optional[_Union[Priority, str]] = ..., complete: _Optional[bool] = ...) -> None: ...
 
 class Append(_message.Message):
     __slots__ = ("text",)

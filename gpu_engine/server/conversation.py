@@ -94,7 +94,7 @@ class Conversation:
                 self._speak(safe, done=False)
             else:
                 self._text += safe
-            piece = await self._next_piece()
+            piece = None if self._start.complete else await self._next_piece()
         self._speak(feed.finish(), done=True)
 
     async def _next_piece(self) -> str | None:

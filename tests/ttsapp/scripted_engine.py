@@ -88,6 +88,8 @@ class ScriptedEngine(engine_pb2_grpc.EngineServicer):
         self.heard.append(heard)
         self.arrived.release()
         told = _Told(heard)
+        if first.start.complete:
+            told.text_ended.set()
         listener = asyncio.create_task(told.listen(requests))
         try:
             async for event in self._speak(heard, told, self.script):

@@ -89,15 +89,40 @@ def test_it_works(socket: ClientConnection, alice: Party, engine: ScriptedEngine
     assert not Reservation.objects.exists()
 
 
-def test_audio_comes_before_the_text_has_ended(
+def test_a_sentence_is_spoken_before_the_text_has_ended(
     socket: ClientConnection, engine: ScriptedEngine
 ) -> None:
     start(socket)
+    send(socket, type="text", text="Hello there. How ")
+    first = b"".join(socket.recv(10) for _ in range(5))
+    assert first == spoken(5)
+    assert [heard.start.text for heard in engine.heard] == ["Hello there. "]
+    assert engine.heard[0].ended.wait(1), "no engine slot is held while text is awaited"
+    send(socket, type="text", text="are you?")
+    send(socket, type="end")
+    audio, finished = hear(socket)
+
+    assert audio == spoken(5)
+    assert (finished["characters"], finished["audio_ms"]) == (25, 800)
+    assert [heard.start.text for heard in engine.heard] == ["Hello there. ", "How are you?"]
+    assert all(heard.start.complete for heard in engine.heard)
+    event = UsageEvent.objects.get()
+    assert (event.billed_characters, event.audio_ms, event.frames) == (25, 800, 10)
+
+
+def test_in_token_mode_text_is_spoken_as_it_comes(
+    socket: ClientConnection, engine: ScriptedEngine
+) -> None:
+    start(socket, mode="token")
     send(socket, type="text", text="Hello ")
     assert isinstance(socket.recv(10), bytes)
     send(socket, type="text", text="there.")
     send(socket, type="end")
+
     assert hear(socket)[1]["characters"] == 12
+    heard = engine.heard[0]
+    assert (heard.start.text, heard.appended) == ("Hello ", ["there."])
+    assert (heard.start.layout, heard.start.complete) == (pb.TEXT_LAYOUT_STREAMING, False)
 
 
 def test_several_utterances_on_one_socket(socket: ClientConnection) -> None:
@@ -159,6 +184,7 @@ def test_cancel_does_not_wait_for_an_engine_that_ignores_it(
     engine.script.ignore_cancel = True
     start(socket)
     send(socket, type="text", text="Hello.")
+    send(socket, type="end")
     socket.recv(10)
     send(socket, type="cancel")
     audio, finished = hear(socket)
@@ -181,7 +207,7 @@ def test_a_client_that_leaves_frees_the_engine(
 ) -> None:
     engine.script.hold_after = 2
     with connect(url, additional_headers=alice.headers) as socket:
-        start(socket)
+        start(socket, mode="token")
         send(socket, type="text", text="x" * 100)
         socket.recv(10), socket.recv(10)
         socket.socket.close()
@@ -198,7 +224,7 @@ def test_a_server_that_stops_says_so_and_charges_nothing(
     another = WebThread()
     url = f"ws://{another.address}{PATH}"
     with connect(url, additional_headers=alice.headers) as socket:
-        start(socket)
+        start(socket, mode="token")
         send(socket, type="text", text="x" * 100)
         socket.recv(10), socket.recv(10)
         another.close()
@@ -217,6 +243,7 @@ def test_an_engine_fault_is_told_and_the_socket_lives(
     engine.script.error_after = 2
     accepted = start(socket)
     send(socket, type="text", text="Hello.")
+    send(socket, type="end")
     audio, message = hear(socket)
 
     assert audio == spoken(2)
@@ -233,6 +260,7 @@ def test_an_engine_that_is_away(
     start(socket)
     engine_thread.stop()
     send(socket, type="text", text="Hello.")
+    send(socket, type="end")
     refused(socket, "engine_unavailable", None)
 
 
@@ -380,18 +408,26 @@ def test_a_silent_socket_is_closed(url: str, alice: Party, monkeypatch: pytest.M
     assert ws.close_code == 1000
 
 
-def test_a_socket_that_keeps_its_text_open_for_ever_is_closed(
+def test_a_text_that_is_kept_open_for_ever_is_ended_and_charged_like_a_cancel(
     url: str, alice: Party, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(settings, "SOCKET_IDLE_SECONDS", 0.3)
+    monkeypatch.setattr(settings, "TEXT_IDLE_SECONDS", 0.3)
+    engine.script.chunks = 2
     with connect(url, additional_headers=alice.headers) as ws:
-        start(ws)
-        send(ws, type="text", text="Hello.")
-        with pytest.raises(ConnectionClosed):
-            while True:
-                ws.recv(5)
-    assert ws.close_code == 1008
-    assert engine.heard[0].ended.wait(1)
+        accepted = start(ws)
+        send(ws, type="text", text="Hello there. And")
+        audio, error = hear(ws)
+
+        assert audio == spoken(2)
+        assert (error["type"], error["id"]) == ("error", accepted["id"])
+        assert (error["error"]["code"], error["error"]["param"]) == ("text_timeout", "text")
+        assert (error["spoken_characters"], error["billed_characters"]) == (13, 13)
+        engine.script = Script()
+        assert still_works(ws)
+    event = UsageEvent.objects.get(pk=accepted["id"])
+    assert (event.outcome, event.characters, event.billed_characters) == ("cancelled", 16, 13)
+    log = RequestLog.objects.get(pk=accepted["id"])
+    assert (log.status, log.error_code, log.error_field) == (408, "text_timeout", "text")
 
 
 def test_a_refused_start_is_in_the_log(socket: ClientConnection, alice: Party) -> None:

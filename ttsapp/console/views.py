@@ -102,7 +102,7 @@ async def speak(request: HttpRequest, membership: Membership) -> HttpResponseBas
     wanted = strict.fields(request.body, {"text": str, "voice": str}, ("text", "voice"))
     check_text(wanted["text"], TEST_SENTENCE_LIMIT, "text")
     order = await _test_order(membership, wanted["voice"])
-    return await answers.streamed(Session(order, wanted["text"], is_last=True))
+    return await answers.streamed(Session(order, wanted["text"]))
 
 
 async def _test_order(membership: Membership, voice: str) -> Order:

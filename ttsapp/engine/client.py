@@ -35,13 +35,10 @@ class EngineStream:
     def __init__(self, call: Call) -> None:
         self._call = call
 
-    async def start(self, start: engine_pb2.Start, *, is_last: bool) -> None:
-        """`is_last`: its text is all there is. Said by half-closing, which leaves no `cancel`; a
-        second write would race with a quick refusal, and gRPC forgets answers on a failed write."""
+    async def start(self, start: engine_pb2.Start) -> None:
+        """One write, even where its text is all there is: a second would race with a quick
+        refusal, and gRPC forgets answers on a failed write."""
         await self._write(engine_pb2.SynthesizeRequest(start=start))
-        if is_last:
-            with suppress(grpc.aio.InternalError):
-                await self._call.done_writing()
 
     async def append(self, text: str) -> None:
         await self._write(engine_pb2.SynthesizeRequest(append=engine_pb2.Append(text=text)))
@@ -57,8 +54,9 @@ class EngineStream:
         """Drops the call: the engine frees the stream at once and answers nothing more."""
         self._call.cancel()
 
-    async def next(self) -> engine_pb2.SynthesizeEvent:
-        """The engine's next event. Raises ApiError when it refuses, fails or goes away."""
+    async def next(self, text_field: str) -> engine_pb2.SynthesizeEvent:
+        """The engine's next event. Raises ApiError when it refuses, fails or goes away;
+        `text_field` is what the caller's API calls the text."""
         try:
             event = await self._call.read()
         except grpc.aio.AioRpcError as error:
@@ -67,7 +65,7 @@ class EngineStream:
             # The call ended before Finished: the engine was stopped under this stream.
             raise errors.unavailable()
         if event.HasField("error"):
-            raise errors.from_event(event.error)
+            raise errors.from_event(event.error, text_field)
         return event
 
     async def _write(self, message: engine_pb2.SynthesizeRequest) -> None:

@@ -10,8 +10,6 @@ from ttsapp.errors import ApiError
 
 log = structlog.get_logger()
 
-# The engine's names for what tenants know under another.
-_FIELDS = {"text": "input"}
 RETRY_AFTER_MS = 1000
 # INTERNAL is also what a write to a stream that the engine has just ended turns into.
 _GONE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.INTERNAL)
@@ -32,15 +30,34 @@ def empty() -> ApiError:
     return ApiError(503, "no_audio", message, retry_after_ms=RETRY_AFTER_MS)
 
 
-def from_event(error: engine_pb2.Error) -> ApiError:
-    """A refusal of this request is the tenant's 400; everything else is ours."""
+def from_event(error: engine_pb2.Error, text_field: str) -> ApiError:
+    """What the client caused is its 4xx and names its field; everything else is ours."""
     if error.code == "invalid_request":
-        field = _FIELDS.get(error.field, error.field)
+        field = text_field if error.field == "text" else error.field
         return ApiError(400, "invalid_value", error.message, field=field or None)
+    if error.code == "text_timeout":
+        return text_timeout(text_field)
+    if error.code == "slow_client":
+        return slow_client()
     if error.retryable:
         wait = error.retry_after_ms or RETRY_AFTER_MS
         return ApiError(503, error.code, error.message, retry_after_ms=wait)
     return ApiError(500, error.code or "engine_error", error.message)
+
+
+def text_timeout(text_field: str) -> ApiError:
+    message = "No more text came, and no end of it. Send text, or say that it has ended."
+    return ApiError(408, "text_timeout", message, field=text_field)
+
+
+def slow_client() -> ApiError:
+    message = "The audio was not read in time. Read it as it comes, and cancel what is not wanted."
+    return ApiError(408, "slow_client", message)
+
+
+def too_long(seconds: int) -> ApiError:
+    message = f"Speech may last {seconds} seconds from its request to its end. Send less at once."
+    return ApiError(408, "stream_too_long", message)
 
 
 def from_rpc(error: grpc.aio.AioRpcError) -> ApiError:

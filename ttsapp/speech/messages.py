@@ -11,9 +11,10 @@ from ttsapp import strict
 from ttsapp.dialects.openai import codec
 from ttsapp.errors import ApiError, invalid
 from ttsapp.keys.authentication import Caller
+from ttsapp.speech.events import Done, Event, Failed, Flushed, Report
+from ttsapp.speech.feed import TextMode
 from ttsapp.speech.formats import ENCODERS, SAMPLE_RATE
 from ttsapp.speech.order import SEED, Order, check_instructions, fresh_seed
-from ttsapp.speech.session import Session
 from ttsapp.voices.catalogue import Catalogue
 
 _START: dict[str, Any] = {
@@ -24,11 +25,13 @@ _START: dict[str, Any] = {
     "language": str,
     "instructions": str,
     "seed": SEED,
+    "mode": str,
 }
 # Each message's fields, and those that it must have.
 _KINDS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "start": (_START, ("type", "voice")),
     "text": ({"type": str, "text": str}, ("type", "text")),
+    "flush": ({"type": str, "flush_id": str}, ("type",)),
     "end": ({"type": str}, ("type",)),
     "cancel": ({"type": str}, ("type",)),
 }
@@ -55,6 +58,7 @@ def parse(text: str) -> dict[str, Any]:
 def order(request_id: UUID, caller: Caller, start: dict[str, Any], served: Catalogue) -> Order:
     """A `start` message against what the engine serves. Raises ApiError."""
     strict.check_choice(start, "response_format", tuple(ENCODERS))
+    strict.check_choice(start, "mode", tuple(TextMode))
     check_instructions(start.get("instructions", ""))
     model = served.model(start["model"]) if "model" in start else served.default()
     if model is None:
@@ -69,6 +73,7 @@ def order(request_id: UUID, caller: Caller, start: dict[str, Any], served: Catal
         language=model.language(start.get("language", "auto")),
         instructions=start.get("instructions", ""),
         seed=start["seed"] if "seed" in start else fresh_seed(),
+        text_field="text",
     )
 
 
@@ -84,32 +89,31 @@ def accepted(order: Order) -> str:
     )
 
 
-def finished(session: Session) -> str:
-    tally = session.tally
-    return _message(
-        "finished",
-        session.order.id,
-        finish_reason=tally.finish_reason,
-        characters=tally.characters,
-        audio_ms=tally.audio_ms,
-        first_audio_ms=tally.first_audio_ms,
-    )
-
-
-def silent(order: Order) -> str:
-    """The end of an utterance that was cancelled before it had anything to say."""
-    return _message(
-        "finished",
-        order.id,
-        finish_reason="cancelled",
-        characters=0,
-        audio_ms=0,
-        first_audio_ms=None,
-    )
+def of_event(event: Event, order: Order) -> str:
+    """What the socket says of anything but audio."""
+    match event:
+        case Flushed():
+            return _message("flushed", order.id, flush_id=event.id)
+        case Done():
+            return _message("finished", order.id, finish_reason=event.reason, **_told(event.report))
+        case Failed():
+            body = codec.error_body(event.error)
+            return _message("error", order.id, **body, **_told(event.report))
+    raise AssertionError(event)
 
 
 def error(problem: ApiError, request_id: UUID | None) -> str:
     return _message("error", request_id, **codec.error_body(problem))
+
+
+def _told(report: Report) -> dict[str, Any]:
+    return {
+        "characters": report.characters,
+        "spoken_characters": report.spoken_characters,
+        "billed_characters": report.billed_characters,
+        "audio_ms": report.audio_ms,
+        "first_audio_ms": report.first_audio_ms,
+    }
 
 
 def _message(kind: str, request_id: UUID | None, **values: Any) -> str:

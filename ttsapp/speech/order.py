@@ -11,7 +11,7 @@ from uuid import UUID
 import msgspec
 
 from gpu_engine.proto import engine_pb2
-from ttsapp.errors import invalid
+from ttsapp.errors import ApiError, invalid
 from ttsapp.keys.authentication import Caller
 from ttsapp.voices.catalogue import Preset, SpeechModel
 
@@ -24,7 +24,8 @@ INSTRUCTIONS_LIMIT = 4096
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """`whole`: the answer is sent only when all of it exists, so none of it counts before."""
+    """`whole`: the answer is sent only when all of it exists, so none of it counts before.
+    `text_field`: what the dialect calls the text, for errors about it."""
 
     id: UUID
     caller: Caller
@@ -36,9 +37,12 @@ class Order:
     instructions: str
     seed: int
     whole: bool = False
+    text_field: str = "input"
 
-    def start(self, text: str) -> engine_pb2.Start:
-        """The engine's opening message for it."""
+    def start(self, text: str, *, is_complete: bool) -> engine_pb2.Start:
+        """The engine's opening message for a piece of its text. One that is still being written
+        is spoken as it comes, which only the streaming layout can."""
+        usual, live = engine_pb2.TEXT_LAYOUT_UNSPECIFIED, engine_pb2.TEXT_LAYOUT_STREAMING
         return engine_pb2.Start(
             request_id=str(self.id),
             model=self.model.id,
@@ -46,6 +50,8 @@ class Order:
             text=text,
             language=self.language,
             instructions=self.instructions,
+            layout=usual if is_complete else live,
+            complete=is_complete,
             seed=self.seed,
             tenant=str(self.caller.tenant_id),
             priority=engine_pb2.PRIORITY_INTERACTIVE,
@@ -68,7 +74,11 @@ def check_text(text: str, limit: int, field: str) -> None:
         message = f"The text has {len(text)} characters; the most is {limit}."
         raise invalid(message, field, "string_above_max_length")
     if not is_speakable(text):
-        raise invalid("There is nothing to say in this text.", field, "empty_input")
+        raise nothing_to_say(field)
+
+
+def nothing_to_say(field: str) -> ApiError:
+    return invalid("There is nothing to say in this text.", field, "empty_input")
 
 
 def check_instructions(text: str) -> None:

@@ -1,9 +1,9 @@
-"""`/v1/audio/speech/ws`: text in, binary audio out. docs/tenants.md describes the messages."""
+"""`/v1/audio/speech/ws`: text in, binary audio out. docs/live-text.md describes the messages."""
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, cast
+from uuid import UUID
 
 import msgspec
 import structlog
@@ -16,13 +16,17 @@ from ttsapp.dialects.openai import codec
 from ttsapp.edge import Send
 from ttsapp.errors import ApiError, invalid
 from ttsapp.keys.authentication import Caller, authenticate
+from ttsapp.server import connection
 from ttsapp.speech import messages, services
+from ttsapp.speech.delivery import Delivery
+from ttsapp.speech.feed import TextMode
+from ttsapp.speech.timer import Timer
 from ttsapp.speech.utterance import Utterance
 from ttsapp.voices.selectors import catalogue
 
 log = structlog.get_logger()
 
-_NORMAL, _POLICY, _SERVER_STOPS = 1000, 1008, 1012
+_NORMAL, _SERVER_STOPS = 1000, 1012
 
 
 class SpeechConsumer(AsyncWebsocketConsumer):
@@ -32,7 +36,7 @@ class SpeechConsumer(AsyncWebsocketConsumer):
     channel_layer_alias = ""
 
     _utterance: Utterance | None = None
-    _idle: asyncio.TimerHandle | None = None
+    _idle: Timer
 
     async def connect(self) -> None:
         """Bad credentials are refused in the handshake, before there is a socket."""
@@ -43,22 +47,27 @@ class SpeechConsumer(AsyncWebsocketConsumer):
             raise StopConsumer from None
         await self.accept()
         log.info("socket opened", caller=caller.label)
-        self._rest()
+        self._idle = Timer(settings.SOCKET_IDLE_SECONDS, self._close_idle)
+        self._idle.start()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        self._rest()
+        self._idle.start()
         try:
             if text_data is None:
                 raise invalid("Messages are JSON text.", None, "invalid_json")
             await self._take(messages.parse(text_data))
         except ApiError as error:
-            await self._tell(error)
+            utterance = self._current()
+            request_id = utterance.order.id if utterance else None
+            await self._send_text(messages.error(error, request_id))
 
     async def disconnect(self, code: int) -> None:
-        if self._idle is not None:
-            self._idle.cancel()
+        self._leave(is_our_stop=code == _SERVER_STOPS)
+
+    def _leave(self, *, is_our_stop: bool = False) -> None:
+        self._idle.stop()
         if self._utterance is not None:
-            self._utterance.abandon(is_our_stop=code == _SERVER_STOPS)
+            self._utterance.abandon(is_our_stop=is_our_stop)
 
     async def _take(self, message: dict[str, Any]) -> None:
         if message["type"] == "start":
@@ -67,12 +76,18 @@ class SpeechConsumer(AsyncWebsocketConsumer):
         utterance = self._current()
         if utterance is None:
             raise invalid("Send start first.", "type", "out_of_order")
-        if message["type"] == "text":
-            await utterance.add(message["text"])
-        elif message["type"] == "end":
-            await utterance.end()
-        else:
-            await utterance.cancel()
+        context = utterance.context
+        if message["type"] != "cancel" and not context.is_text_open:
+            raise invalid("The text has ended already.", "type", "out_of_order")
+        match message["type"]:
+            case "text":
+                context.append(message["text"])
+            case "flush":
+                context.flush(message.get("flush_id", ""))
+            case "end":
+                context.finish()
+            case "cancel":
+                context.cancel()
 
     async def _start(self, message: dict[str, Any]) -> None:
         if self._current() is not None:
@@ -85,38 +100,31 @@ class SpeechConsumer(AsyncWebsocketConsumer):
         try:
             order = messages.order(request_id, caller, message, await catalogue())
         except ApiError as error:
-            self._log_refusal(caller, error)
-            raise
-        self._utterance = Utterance(order, self._send_text, self._send_bytes)
+            self._log_refusal(request_id, caller, error)
+            await self._send_text(messages.error(error, request_id))
+            return
+        mode = TextMode(message.get("mode", TextMode.SENTENCE))
+        delivery = Delivery(connection.of(self.scope))
+        self._utterance = Utterance(
+            order, mode, self._send_text, self._send_bytes, self._leave, delivery
+        )
         await self._send_text(messages.accepted(order))
+        self._utterance.speak()
 
     def _current(self) -> Utterance | None:
-        is_live = self._utterance is not None and not self._utterance.is_over
+        is_live = self._utterance is not None and not self._utterance.context.is_over
         return self._utterance if is_live else None
 
-    async def _tell(self, error: ApiError) -> None:
-        utterance = self._utterance
-        await self._send_text(messages.error(error, utterance.order.id if utterance else None))
-
-    def _log_refusal(self, caller: Caller, error: ApiError) -> None:
-        request_id = cast(Any, context.request_id.get())
-        note = database.run(services.log_refusal, request_id, caller, "ws", error)
+    def _log_refusal(self, request_id: UUID, caller: Caller, error: ApiError) -> None:
+        note = database.write_surely(services.log_refusal, request_id, caller, "ws", error)
         background.spawn(note)
 
-    def _rest(self) -> None:
-        """Starts the idle clock anew."""
-        if self._idle is not None:
-            self._idle.cancel()
-        loop = asyncio.get_running_loop()
-        self._idle = loop.call_later(settings.SOCKET_IDLE_SECONDS, self._close_idle)
-
     def _close_idle(self) -> None:
-        utterance = self._current()
-        if utterance is not None and not utterance.is_text_open:
-            self._rest()
-            return
-        code = _NORMAL if utterance is None else _POLICY
-        background.spawn(self.close(code=code))
+        """An utterance has deadlines of its own."""
+        if self._current() is not None:
+            self._idle.start()
+        else:
+            background.spawn(self.close(code=_NORMAL))
 
     async def _refuse(self, error: ApiError) -> None:
         """A true 401 where the server can answer a handshake with one, else its 403."""

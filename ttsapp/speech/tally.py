@@ -1,53 +1,52 @@
-"""What a session has done so far, and what that makes of its usage and its log row."""
+"""What a context has done so far, and what that makes of its usage and its log row."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
 
-from billing.rating import Delivery, Outcome, billed_characters, expected_ms
+from billing.rating import Outcome, billed_characters, spoken_characters
 from billing.services import Usage
 from gpu_engine.proto import engine_pb2
 from ttsapp.errors import ApiError
-from ttsapp.speech.formats import BYTES_PER_MS, BYTES_PER_SAMPLE
+from ttsapp.speech.events import Report
+from ttsapp.speech.formats import BYTES_PER_MS
+from ttsapp.speech.segment import Segment
 from ttsapp.speech.services import Record
 
 CLIENT_LEFT = 499
 
-_REASONS = {
-    engine_pb2.FINISH_REASON_STOP: "stop",
-    engine_pb2.FINISH_REASON_LENGTH: "length",
-    engine_pb2.FINISH_REASON_CANCELLED: "cancelled",
-}
-
-_WHOLE = (engine_pb2.FINISH_REASON_STOP, engine_pb2.FINISH_REASON_LENGTH)
-
 
 @dataclass(slots=True)
 class Tally:
-    """`delivered_bytes` counts PCM that the client's connection has taken."""
+    """`characters` counts all text taken; of it, `segments` have what was given to the engine."""
 
+    segments: list[Segment]
     started: float = field(default_factory=time.monotonic)
     characters: int = 0
-    expected_ms: int = 0
-    delivered_bytes: int = 0
     first_audio_ms: int | None = None
     is_cancelled: bool = False
+    has_left: bool = False
     is_our_stop: bool = False
-    finished: engine_pb2.Finished | None = None
-
-    def add_text(self, text: str) -> None:
-        self.characters += len(text)
-        self.expected_ms += expected_ms(text)
 
     def note_audio(self) -> None:
         if self.first_audio_ms is None:
             self.first_audio_ms = self.elapsed_ms
 
-    def note_taken(self, pcm: bytes, is_whole: bool) -> None:
-        """Of an answer that is sent whole, nothing has been taken before its end."""
-        if not is_whole:
-            self.delivered_bytes += len(pcm)
+    def begin(self) -> None:
+        """The first text that can be spoken is here: first audio is timed from now."""
+        self.started = time.monotonic()
+
+    def limit_delivered(self, pcm_bytes: int) -> None:
+        """Of what was handed over, only so much has arrived: the first of it."""
+        for segment in self.segments:
+            segment.delivered_bytes = min(segment.delivered_bytes, pcm_bytes)
+            pcm_bytes -= segment.delivered_bytes
+
+    def deliver_all(self) -> None:
+        """An answer that is sent whole is delivered at its end, not before."""
+        for segment in self.segments:
+            segment.delivered_bytes = segment.made_bytes
 
     @property
     def elapsed_ms(self) -> int:
@@ -55,36 +54,57 @@ class Tally:
 
     @property
     def audio_ms(self) -> int:
-        return self.delivered_bytes // BYTES_PER_MS
+        return sum(segment.delivered_bytes for segment in self.segments) // BYTES_PER_MS
 
     @property
     def finish_reason(self) -> str:
-        """stop, length, cancelled or error; of a stream that has ended."""
+        """stop, length, cancelled or error; of a context that has ended."""
         if self.is_cancelled:
             return "error" if self.is_our_stop else "cancelled"
-        if self.finished is None:
+        ends = [segment.finished.reason for segment in self.segments if segment.finished]
+        if not ends or len(ends) < len(self.segments):
             return "error"
-        return _REASONS.get(self.finished.reason, "error")
+        return "length" if engine_pb2.FINISH_REASON_LENGTH in ends else "stop"
 
     def outcome(self, failure: ApiError | None) -> Outcome:
-        if failure is not None or self.finish_reason == "error":
+        """An end that the client caused after it had audio counts like a cancel."""
+        if failure is not None:
+            is_theirs = failure.status < 500 and self.audio_ms > 0
+            return Outcome.CANCELLED if is_theirs else Outcome.FAILED
+        reason = self.finish_reason
+        if reason == "error":
             return Outcome.FAILED
-        return Outcome.CANCELLED if self.finish_reason == "cancelled" else Outcome.COMPLETED
+        return Outcome.CANCELLED if reason == "cancelled" else Outcome.COMPLETED
 
-    def usage(self, outcome: Outcome, *, is_whole: bool) -> Usage:
-        finished = self.finished or engine_pb2.Finished()
-        if is_whole and outcome is Outcome.COMPLETED:
-            self.delivered_bytes = finished.samples * BYTES_PER_SAMPLE
+    def usage(self, outcome: Outcome) -> Usage:
+        """One for the whole context: the sums over its engine streams."""
+        spent = [segment.finished for segment in self.segments if segment.finished]
+        parts = [segment.part() for segment in self.segments]
         return Usage(
             outcome=outcome,
             characters=self.characters,
-            billed_characters=billed_characters(self._delivery(outcome)),
+            billed_characters=billed_characters(outcome, self.characters, parts),
             audio_ms=self.audio_ms,
-            frames=finished.frames,
-            text_tokens=finished.text_tokens,
-            talker_ms=finished.gpu.talker_ms,
-            predictor_ms=finished.gpu.predictor_ms,
-            codec_ms=finished.gpu.codec_ms,
+            frames=sum(finished.frames for finished in spent),
+            text_tokens=sum(finished.text_tokens for finished in spent),
+            talker_ms=sum(finished.gpu.talker_ms for finished in spent),
+            predictor_ms=sum(finished.gpu.predictor_ms for finished in spent),
+            codec_ms=sum(finished.gpu.codec_ms for finished in spent),
+        )
+
+    def report(self, usage: Usage) -> Report:
+        if usage.outcome is Outcome.COMPLETED:
+            spoken = usage.characters
+        else:
+            spoken = sum(spoken_characters(segment.part()) for segment in self.segments)
+        return Report(
+            characters=usage.characters,
+            spoken_characters=spoken,
+            billed_characters=usage.billed_characters,
+            audio_ms=usage.audio_ms,
+            first_audio_ms=self.first_audio_ms,
+            text_tokens=usage.text_tokens,
+            frames=usage.frames,
         )
 
     def record(self, outcome: Outcome, failure: ApiError | None) -> Record:
@@ -92,18 +112,13 @@ class Tally:
             status=self._status(outcome, failure),
             total_ms=self.elapsed_ms,
             first_audio_ms=self.first_audio_ms,
-            finish_reason="error" if outcome is Outcome.FAILED else self.finish_reason,
+            finish_reason="error" if failure else self.finish_reason,
             error=failure,
         )
 
     def _status(self, outcome: Outcome, failure: ApiError | None) -> int:
+        if failure is not None:
+            return failure.status
         if outcome is Outcome.FAILED:
-            return failure.status if failure else 500
-        # A cancel that the engine answered was asked for; otherwise the client just left.
-        return CLIENT_LEFT if self.finished is None and self.is_cancelled else 200
-
-    def _delivery(self, outcome: Outcome) -> Delivery:
-        total_ms = None
-        if self.finished is not None and self.finished.reason in _WHOLE:
-            total_ms = self.finished.samples * BYTES_PER_SAMPLE // BYTES_PER_MS
-        return Delivery(outcome, self.characters, self.expected_ms, self.audio_ms, total_ms)
+            return 500
+        return CLIENT_LEFT if self.has_left else 200

@@ -38,8 +38,8 @@ async def _events(session: Session, chunks: AsyncIterator[bytes]) -> AsyncIterat
 
 
 def _done(session: Session) -> dict[str, Any]:
-    finished = session.tally.finished
-    text, frames = (finished.text_tokens, finished.frames) if finished else (0, 0)
+    report = session.end.report if session.end else None
+    text, frames = (report.text_tokens, report.frames) if report else (0, 0)
     return {
         "type": "speech.audio.done",
         "usage": {"input_tokens": text, "output_tokens": frames, "total_tokens": text + frames},

@@ -57,7 +57,7 @@ def endpoint(method: str) -> Callable[[KeyedView[Rest]], View[Rest]]:
 @endpoint("POST")
 async def speech(request: HttpRequest, caller: Caller) -> HttpResponseBase:
     order, text = await _understand(request, caller)
-    session = Session(order, text, is_last=True)
+    session = Session(order, text)
     if order.whole:
         return await answers.whole(session)
     if order.transport == "sse":

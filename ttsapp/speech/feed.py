@@ -1,0 +1,90 @@
+"""From text as it is written to the pieces that the engine is given."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from ttsapp.speech.order import is_speakable
+from ttsapp.speech.text.segments import Segmenter
+
+
+class TextMode(StrEnum):
+    """How live text is spoken: a sentence once it is whole, or each word as it comes."""
+
+    SENTENCE = "sentence"
+    TOKEN = "token"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Text for the engine stream that is open, or for a new one; `is_last`: then it ends."""
+
+    text: str
+    is_last: bool
+
+
+class Feed(Protocol):
+    """Pieces joined are the text, but for silent text that no speech follows."""
+
+    def push(self, text: str) -> list[Piece]: ...
+
+    def flush(self) -> list[Piece]:
+        """What is left of this turn of the text, which ends its engine stream."""
+
+
+class SentenceFeed:
+    """A stream for each part of whole sentences: while text is awaited, no engine slot is held."""
+
+    def __init__(self, limit: int, language: str) -> None:
+        self._segmenter = Segmenter(limit, language)
+
+    def push(self, text: str) -> list[Piece]:
+        return [Piece(part, True) for part in self._segmenter.push(text)]
+
+    def flush(self) -> list[Piece]:
+        return [Piece(part, True) for part in self._segmenter.flush() if is_speakable(part)]
+
+
+class TokenFeed:
+    """Text goes to the open stream at once. The stream ends behind a sentence once it holds half
+    of `limit` characters, at a blank once it holds all of them, and anywhere at half as many more.
+    """
+
+    _SENTENCE = re.compile(r"(?:[.!?…][\"'”’)\]]*\s+|[。！？][”’」』）]*)")  # noqa: RUF001
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._length = 0
+        self._held = ""
+
+    def push(self, text: str) -> list[Piece]:
+        self._held += text
+        pieces = []
+        while self._held and (self._length or is_speakable(self._held)):
+            end = self._end()
+            taken, self._held = self._held[: end or None], self._held[end:] if end else ""
+            self._length = 0 if end else self._length + len(taken)
+            pieces.append(Piece(taken, end > 0))
+        return pieces
+
+    def flush(self) -> list[Piece]:
+        is_streaming, self._length, self._held = self._length > 0, 0, ""
+        return [Piece("", True)] if is_streaming else []
+
+    def _end(self) -> int:
+        """Where in the held text the stream ends; 0: not there."""
+        for match in self._SENTENCE.finditer(self._held):
+            if self._length + match.end() >= self._limit // 2:
+                return match.end()
+        room = max(0, self._limit - self._length)
+        if blank := self._held.find(" ", room) + 1:
+            return blank
+        most = max(1, room + self._limit // 2)
+        return most if len(self._held) > most else 0
+
+
+def feed(mode: TextMode, limit: int, language: str) -> Feed:
+    return TokenFeed(limit) if mode is TextMode.TOKEN else SentenceFeed(limit, language)

@@ -1,0 +1,146 @@
+"""One engine stream, and the piece of a context's text that it speaks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any
+
+from django.conf import settings
+
+from billing.rating import Part, expected_ms
+from gpu_engine.proto import engine_pb2
+from ttsapp import background
+from ttsapp.engine import errors
+from ttsapp.engine.client import EngineStream, client
+from ttsapp.errors import ApiError
+from ttsapp.speech.formats import BYTES_PER_MS, BYTES_PER_SAMPLE
+from ttsapp.speech.order import Order
+
+CANCEL_SECONDS = 1.0
+
+_WHOLE = (engine_pb2.FINISH_REASON_STOP, engine_pb2.FINISH_REASON_LENGTH)
+
+
+class Segment:
+    """`is_open`: its text still grows (token mode), until `end`. Read `audio` once `open`ed.
+
+    What it is told goes to the engine in that order, without anyone waiting for it."""
+
+    def __init__(self, order: Order, text: str, *, is_open: bool = False) -> None:
+        self.text = text
+        self.is_open = is_open
+        self.made_bytes = 0
+        self.delivered_bytes = 0
+        self.finished: engine_pb2.Finished | None = None
+        self._order = order
+        self._stream: EngineStream | None = None
+        self._writing: asyncio.Task[None] | None = None
+        self._limit: asyncio.Timeout | None = None
+        self._is_cancelled = False
+
+    @property
+    def is_started(self) -> bool:
+        return self._stream is not None
+
+    @property
+    def remaining_ms(self) -> int:
+        """Audio still to be made, by the yardstick of the charge rules."""
+        return 0 if self.finished else expected_ms(self.text) - self.made_bytes // BYTES_PER_MS
+
+    def open(self) -> None:
+        """Asks for the engine's stream; again after a refusal, with all text so far."""
+        self._stream = client().synthesize()
+        self._writing = None
+        start = self._order.start(self.text, is_complete=not self.is_open)
+        self._tell(self._stream.start(start))
+
+    def append(self, text: str) -> None:
+        self.text += text
+        if text and self._stream is not None:
+            self._tell(self._stream.append(text))
+
+    def end(self) -> None:
+        """No more text follows."""
+        self.is_open = False
+        self._set_limit()
+        if self._stream is not None:
+            self._tell(self._stream.end())
+
+    def abort(self) -> None:
+        """Frees the engine at once; it says nothing more."""
+        if self._stream is not None:
+            self._stream.abort()
+
+    def cancel(self) -> None:
+        """Frees the engine within a scheduler turn; `audio` ends once it has said what it spent,
+        or after a second."""
+        if self._stream is not None and self.finished is None:
+            self._is_cancelled = True
+            self._set_limit()
+            self._tell(self._stream.cancel())
+
+    async def audio(self) -> AsyncIterator[bytes]:
+        """PCM as the engine makes it, up to its end. Raises ApiError."""
+        while self.finished is None:
+            try:
+                event = await self._next()
+            except ApiError:
+                if self._is_cancelled:
+                    return
+                raise
+            if event.HasField("finished"):
+                self._note_finished(event.finished)
+            elif event.HasField("audio") and not self._is_cancelled:
+                self.made_bytes += len(event.audio.pcm)
+                yield event.audio.pcm
+
+    def part(self) -> Part:
+        """What of it was delivered, for the charge rules."""
+        total_ms = None
+        if self.finished is not None and self.finished.reason in _WHOLE:
+            total_ms = self.finished.samples * BYTES_PER_SAMPLE // BYTES_PER_MS
+        delivered_ms = self.delivered_bytes // BYTES_PER_MS
+        return Part(len(self.text), expected_ms(self.text), delivered_ms, total_ms)
+
+    async def _next(self) -> engine_pb2.SynthesizeEvent:
+        assert self._stream is not None
+        try:
+            async with asyncio.timeout(self._patience()) as self._limit:
+                return await self._stream.next(self._order.text_field)
+        except TimeoutError:
+            raise errors.stalled() from None
+        finally:
+            self._limit = None
+
+    def _patience(self) -> float | None:
+        """Seconds to the engine's next word. While text is open, silence may be the client's."""
+        if self._is_cancelled:
+            return CANCEL_SECONDS
+        if self.is_open:
+            return None
+        begun = self.made_bytes > 0
+        return float(settings.STALL_SECONDS if begun else settings.FIRST_AUDIO_SECONDS)
+
+    def _set_limit(self) -> None:
+        patience = self._patience()
+        if self._limit is not None and patience is not None:
+            self._limit.reschedule(asyncio.get_running_loop().time() + patience)
+
+    def _note_finished(self, finished: engine_pb2.Finished) -> None:
+        if not self._is_cancelled:
+            if finished.reason == engine_pb2.FINISH_REASON_CANCELLED:
+                raise errors.unavailable()
+            if finished.samples == 0:
+                raise errors.empty()
+        self.finished = finished
+
+    def _tell(self, write: Coroutine[Any, Any, None]) -> None:
+        self._writing = background.spawn(_after(self._writing, write))
+
+
+async def _after(earlier: asyncio.Task[None] | None, write: Coroutine[Any, Any, None]) -> None:
+    """gRPC takes one write at a time."""
+    if earlier is not None:
+        await asyncio.wait({earlier})
+    await write

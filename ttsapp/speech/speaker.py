@@ -1,0 +1,166 @@
+"""Speaks a context's segments one after the other, on one clock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from ttsapp import background
+from ttsapp.errors import ApiError
+from ttsapp.speech.events import Audio, Flushed
+from ttsapp.speech.formats import BYTES_PER_SAMPLE
+from ttsapp.speech.segment import Segment
+
+# The next engine stream opens when so little of this one is left to make: its first audio takes
+# a fraction of that, even on a busy CPU.
+AHEAD_MS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Audio, and the segment it is charged to."""
+
+    segment: Segment
+    audio: Audio
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """Nothing follows; `failure`: why, if not because all is said."""
+
+    failure: ApiError | None = None
+
+
+Item = Chunk | Flushed | End
+
+
+class Speaker:
+    """Holds one engine stream, and for a moment a second one, opened ahead so that playback has
+    no gap. Reading `next` slowly slows the engine down; one item waits."""
+
+    def __init__(self) -> None:
+        self.segments: list[Segment] = []
+        self._work: deque[Segment | Flushed] = deque()
+        self._items: asyncio.Queue[Item] = asyncio.Queue(1)
+        self._news = asyncio.Event()
+        self._cancelled = asyncio.Event()
+        self._is_finished = False
+        self._current: Segment | None = None
+        self._samples = 0
+        self._run: asyncio.Task[None] | None = None
+
+    def add(self, item: Segment | Flushed) -> None:
+        self._work.append(item)
+        if isinstance(item, Segment):
+            self.segments.append(item)
+            self._open_ahead()
+        if self._run is None:
+            self._run = background.spawn(self._speak())
+            self._run.add_done_callback(self._note_ended)
+        self._news.set()
+
+    def finish(self) -> None:
+        """Nothing more will be added."""
+        self._is_finished = True
+        self._news.set()
+        if self._run is None:
+            self._put_last(End())
+
+    async def next(self) -> Item:
+        return await self._items.get()
+
+    def cancel(self) -> None:
+        """Tells the engine to stop, drops the rest, and comes to its End within a second."""
+        self._cancelled.set()
+        self._work = deque(item for item in self._started())
+        for segment in self._started():
+            segment.cancel()
+        if self._current is not None:
+            self._current.cancel()
+        self.finish()
+
+    def stop(self, failure: ApiError | None = None) -> None:
+        """Frees the engine at once; whatever waits to be read is replaced by an End."""
+        if self._run is not None:
+            self._run.cancel()
+        for segment in self.segments:
+            segment.abort()
+        self._put_last(End(failure))
+
+    # ---- the task
+
+    async def _speak(self) -> None:
+        failure = None
+        try:
+            while (item := await self._next_work()) is not None:
+                if isinstance(item, Segment):
+                    await self._say(item)
+                else:
+                    await self._items.put(item)
+        except ApiError as error:
+            failure = error
+        await self._items.put(End(failure))
+
+    async def _next_work(self) -> Segment | Flushed | None:
+        self._current = None
+        while not self._work:
+            if self._is_finished:
+                return None
+            self._news.clear()
+            await self._news.wait()
+        return self._work.popleft()
+
+    async def _say(self, segment: Segment) -> None:
+        self._current = segment
+        if not segment.is_started:
+            segment.open()
+        give_up = asyncio.get_running_loop().time() + settings.STALL_SECONDS
+        while True:
+            try:
+                async for pcm in segment.audio():
+                    await self._items.put(Chunk(segment, Audio(pcm, self._samples)))
+                    self._samples += len(pcm) // BYTES_PER_SAMPLE
+                    self._open_ahead()
+                self._open_ahead()
+                return
+            except ApiError as error:
+                late = asyncio.get_running_loop().time() > give_up
+                if late or segment.made_bytes or segment is self.segments[0]:
+                    raise
+                await self._wait_to_retry(segment, error)
+
+    async def _wait_to_retry(self, segment: Segment, error: ApiError) -> None:
+        """A full or restarting engine costs a speech that has begun a pause, not its end."""
+        if error.retry_after_ms is None:
+            raise error
+        with suppress(TimeoutError):
+            async with asyncio.timeout(error.retry_after_ms / 1000):
+                await self._cancelled.wait()
+        if not self._cancelled.is_set():
+            segment.open()
+
+    def _open_ahead(self) -> None:
+        upcoming = next((item for item in self._work if isinstance(item, Segment)), None)
+        if upcoming is None or upcoming.is_started:
+            return
+        if self._current is None or self._current.remaining_ms <= AHEAD_MS:
+            upcoming.open()
+
+    def _started(self) -> Iterator[Segment]:
+        return (item for item in self._work if isinstance(item, Segment) and item.is_started)
+
+    def _put_last(self, end: End) -> None:
+        while not self._items.empty():
+            self._items.get_nowait()
+        self._items.put_nowait(end)
+
+    def _note_ended(self, task: asyncio.Task[None]) -> None:
+        """A fault of ours must not leave the reader waiting for ever."""
+        if not task.cancelled() and task.exception() is not None:
+            message = "Something went wrong on our side."
+            self.stop(ApiError(500, "internal_error", message))
