@@ -9,7 +9,8 @@ from pathlib import Path
 
 import torch
 import torch.distributed as dist
-from torch import Tensor
+from safetensors.torch import load_file
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from gpu_engine.config import CodecConfig
@@ -63,6 +64,7 @@ class CodecRecipe:
     quantize_from: float = 0.06
     judge_from: float = 0.35
     judged_rate_factor: float = 0.5  # of the generator's rate once it is judged
+    decoder_rate: float = 1.0  # of the generator's rate
     dropout: float = 0.5
     phone: float = 1.0  # weight of naming the phones from code 0
     scale: float = 0.05  # weight of keeping the latents' deviation at 1
@@ -93,20 +95,25 @@ class CodecTrainer:
         torch.manual_seed(recipe.seed + 1000 * world.rank + 1)
         self.grads = FlatGradients(self.model.parameters(), world)
         self.adversary_grads = FlatGradients(self.adversaries.parameters(), world)
-        self.optimizer = self._adam(self.grads)
-        self.adversary_optimizer = self._adam(self.adversary_grads)
+        ours = {id(p) for p in self.model.decoder.parameters()}
+        grown = self.grads.parameters
+        self.optimizer = self._adam(
+            [p for p in grown if id(p) not in ours], [p for p in grown if id(p) in ours]
+        )
+        self.adversary_optimizer = self._adam(self.adversary_grads.parameters)
+        self.experienced = False
         self.averaged = [p.detach().clone() for p in self.grads.parameters]
         self.losses = {name: torch.zeros((), device=device) for name in FIGURES}
         self.clock = Clock()
         self.step = 0
 
-    def _adam(self, grads: FlatGradients) -> torch.optim.AdamW:
-        cuda = self.world.device.type == "cuda"
-        rate = torch.zeros((), device=self.world.device)
+    def _adam(self, *groups: list[nn.Parameter]) -> torch.optim.AdamW:
+        """Every group has a rate of its own, which a captured step reads."""
+        cuda, device = self.world.device.type == "cuda", self.world.device
+        rated = [{"params": group, "lr": torch.zeros((), device=device)} for group in groups]
         return torch.optim.AdamW(
-            grads.parameters, lr=rate, betas=(0.8, 0.99), weight_decay=1e-2, fused=cuda or None,
-            capturable=cuda,
-        )  # fmt: skip
+            rated, betas=(0.8, 0.99), weight_decay=1e-2, fused=cuda or None, capturable=cuda
+        )
 
     # One step: losses and gradients (captured), averages over ranks, update (captured).
 
@@ -216,7 +223,8 @@ class CodecTrainer:
         saved = self.clock.elapsed()
         while self._on(until):
             elapsed = self.clock.elapsed()
-            self.optimizer.param_groups[0]["lr"].fill_(main.rate(self.step, elapsed))
+            rate = main.rate(self.step, elapsed)
+            self.set_rates(rate, quantize=quantize)
             self.adversary_optimizer.param_groups[0]["lr"].fill_(other.rate(self.step, elapsed))
             gradients()
             self._average(judged)
@@ -227,6 +235,14 @@ class CodecTrainer:
                 save()
                 saved = elapsed
             self.step += 1
+
+    def set_rates(self, rate: float, *, quantize: bool) -> None:
+        """A decoder that was trained before rests until codes are used: what an encoder that knows
+        nothing makes of it would only spoil it."""
+        rest, decoder = self.optimizer.param_groups
+        rest["lr"].fill_(rate)
+        resting = self.experienced and not quantize
+        decoder["lr"].fill_(0.0 if resting else rate * self.recipe.decoder_rate)
 
     def _on(self, until: float) -> bool:
         """Whether time is left: the first rank's clock counts, asked now and then."""
@@ -279,6 +295,24 @@ class CodecTrainer:
         self.adversaries.load_state_dict(state)
         for mine, p in zip(self.averaged, self.grads.parameters, strict=True):
             mine.copy_(p.detach())
+
+    def take_decoder(self, folder: Path) -> None:
+        """Starts from the decoder of a checkpoint's speech_tokenizer folder; the codebooks in it
+        are not used, since they belong to an encoder that is not there."""
+        self.model.decoder.load_state_dict(decoder_weights(folder))
+        for mine, p in zip(self.averaged, self.grads.parameters, strict=True):
+            mine.copy_(p.detach())
+        self.experienced = True
+
+
+def decoder_weights(folder: Path) -> dict[str, Tensor]:
+    """Of a checkpoint's speech_tokenizer folder. Raises ValueError when it holds none."""
+    tensors = load_file(folder / "model.safetensors")
+    prefix = "decoder."
+    mine = {k.removeprefix(prefix): t for k, t in tensors.items() if k.startswith(prefix)}
+    if not mine:
+        raise ValueError(f"{folder} holds no codec decoder")
+    return mine
 
 
 @torch.no_grad()

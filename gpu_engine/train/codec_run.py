@@ -31,8 +31,10 @@ def train_codec(
     resume: Path | None = None,
     config: CodecConfig = TINY_CODEC,
     deadline: float = 0.0,
+    decoder: Path | None = None,
 ) -> CodecTrainer:
-    """Trains for the recipe's seconds, but not past `deadline` (Unix time, if any)."""
+    """Trains for the recipe's seconds, but not past `deadline` (Unix time, if any). `resume`: an
+    earlier run's folder; `decoder`: else, a speech_tokenizer folder whose decoder is taken."""
     out.mkdir(parents=True, exist_ok=True)
     if world.device.type == "cuda":
         compile_snake()
@@ -45,6 +47,8 @@ def train_codec(
     trainer = CodecTrainer(config, recipe, recording, world)
     if resume is not None:
         trainer.resume(resume)
+    elif decoder is not None:
+        trainer.take_decoder(decoder)
     log = Log(out)
     started = time.monotonic()
 

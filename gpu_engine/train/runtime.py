@@ -6,7 +6,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import torch.distributed as dist
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+PARTIAL = ".part"  # of a file that is still being written
 SHARD_BYTES = 15 * 2**20  # small enough to travel one by one
 WARM_UP_CALLS = 3  # eager calls before a capture: lazy initialisation and autotuning stay out of it
 
@@ -194,22 +195,39 @@ class Log:
 
 
 def save_shards(folder: Path, stem: str, tensors: Mapping[str, Tensor]) -> None:
-    """`stem-00.safetensors` and on, each under SHARD_BYTES unless one tensor alone is larger."""
+    """`stem-00.safetensors` and on, each under SHARD_BYTES unless one tensor alone is larger.
+
+    The shards of an earlier save stay whole until all of the new ones are written."""
+    fresh: list[Path] = []
+    for number, shard in enumerate(_shards(tensors)):
+        fresh.append(folder / f"{stem}-{number:02}.safetensors")
+        save_file(shard, fresh[-1].with_suffix(PARTIAL))
+    for path in fresh:
+        path.with_suffix(PARTIAL).replace(path)
+    for stale in {*_files(folder, stem)} - {*fresh}:
+        stale.unlink()
+
+
+def _shards(tensors: Mapping[str, Tensor]) -> Iterator[dict[str, Tensor]]:
     shard: dict[str, Tensor] = {}
-    size, number = 0, 0
+    size = 0
     for name, tensor in sorted(tensors.items()):
         nbytes = tensor.numel() * tensor.element_size()
         if shard and size + nbytes > SHARD_BYTES:
-            save_file(shard, folder / f"{stem}-{number:02}.safetensors")
-            shard, size, number = {}, 0, number + 1
+            yield shard
+            shard, size = {}, 0
         shard[name] = tensor.detach().cpu().contiguous()
         size += nbytes
-    save_file(shard, folder / f"{stem}-{number:02}.safetensors")
+    yield shard
+
+
+def _files(folder: Path, stem: str) -> list[Path]:
+    return sorted(folder.glob(f"{stem}-[0-9][0-9].safetensors"))
 
 
 def load_shards(folder: Path, stem: str) -> dict[str, Tensor]:
     """What `save_shards` wrote. Raises FileNotFoundError if there is nothing."""
-    files = sorted(folder.glob(f"{stem}-[0-9][0-9].safetensors"))
+    files = _files(folder, stem)
     if not files:
         raise FileNotFoundError(f"{folder}/{stem}-00.safetensors")
     return {name: tensor for file in files for name, tensor in load_file(file).items()}

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from gpu_engine.config import CodecConfig
+from gpu_engine.train import runtime
 from gpu_engine.train.alignment import PHONES, UNLABELLED
 from gpu_engine.train.codec import CodecRecipe, CodecTrainer, settle
 from gpu_engine.train.codec_data import Recording, record
@@ -82,7 +84,8 @@ def trainer() -> CodecTrainer:
 
 def run(trainer: CodecTrainer, steps: int, *, quantize: bool = True, judged: bool = False) -> None:
     for group in (trainer.optimizer, trainer.adversary_optimizer):
-        group.param_groups[0]["lr"].fill_(RECIPE.rate)
+        for parameters in group.param_groups:
+            parameters["lr"].fill_(RECIPE.rate)
     for _ in range(steps):
         trainer._gradients(quantize=quantize, judged=judged)
         trainer._update(quantize=quantize, judged=judged)
@@ -215,6 +218,82 @@ def test_resumed_run_continues_from_the_averaged_weights(tmp_path: Path) -> None
     assert torch.equal(second.averaged[0], saved["encoder.encoder.layers.0.conv.weight"])
     assert second.model.quantizer.norm.var.unique().tolist() == [1.0]
     assert (tmp_path / "a" / "log.json").is_file()
+
+
+@pytest.fixture
+def spoken_before(trainer: CodecTrainer, tmp_path: Path) -> Path:
+    """The speech_tokenizer folder of a checkpoint that cannot encode, as the package ships one."""
+    torch.manual_seed(7)
+    fresh = CodecTrainer(micro_codec(), RECIPE, recording(), HERE)
+    run(fresh, 2, quantize=False)
+    _, decoder = export(fresh.averaged_state(), micro_codec())
+    halves = {f"decoder.{name}": t.half() for name, t in decoder.state_dict().items()}
+    save_file(halves, tmp_path / "model.safetensors")
+    return tmp_path
+
+
+def decoder_of(trainer: CodecTrainer) -> dict[str, torch.Tensor]:
+    parameters = trainer.model.decoder.named_parameters()
+    return {name: p.detach().clone() for name, p in parameters if p.requires_grad}
+
+
+def test_a_shipped_decoder_rests_until_codes_are_used(
+    trainer: CodecTrainer, spoken_before: Path
+) -> None:
+    # given a new encoder for a decoder that was trained before
+    trainer.take_decoder(spoken_before)
+    taken, encoder = decoder_of(trainer), trainer.model.encoder.downsample.conv.weight.clone()
+    shipped = load_file(spoken_before / "model.safetensors")
+    assert all(torch.equal(t, shipped[f"decoder.{name}"].float()) for name, t in taken.items())
+    # when the encoder learns without codes, then the decoder stays as it is
+    trainer.set_rates(1e-3, quantize=False)
+    trainer._gradients(quantize=False, judged=False)
+    trainer._update(quantize=False, judged=False)
+    assert all(torch.equal(t, taken[name]) for name, t in decoder_of(trainer).items())
+    assert not torch.equal(encoder, trainer.model.encoder.downsample.conv.weight)
+    # and with codes both learn, the decoder at its own rate
+    trainer.recipe = dataclasses.replace(RECIPE, decoder_rate=0.25)
+    trainer.set_rates(1e-3, quantize=True)
+    rates = [float(group["lr"]) for group in trainer.optimizer.param_groups]
+    assert rates == pytest.approx([1e-3, 2.5e-4])
+    trainer._gradients(quantize=True, judged=False)
+    trainer._update(quantize=True, judged=False)
+    moved = [not torch.equal(t, taken[name]) for name, t in decoder_of(trainer).items()]
+    assert sum(moved) > 0.9 * len(moved)
+
+
+def test_a_decoder_that_is_new_never_rests(trainer: CodecTrainer) -> None:
+    trainer.set_rates(1e-3, quantize=False)
+    assert [float(group["lr"]) for group in trainer.optimizer.param_groups] == pytest.approx(
+        [1e-3, 1e-3]
+    )
+
+
+def test_a_folder_without_a_decoder_is_refused(trainer: CodecTrainer, tmp_path: Path) -> None:
+    save_file({"encoder.x": torch.zeros(1)}, tmp_path / "model.safetensors")
+    with pytest.raises(ValueError, match="holds no codec decoder"):
+        trainer.take_decoder(tmp_path)
+
+
+def test_a_save_leaves_no_shard_of_the_one_before(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(runtime, "SHARD_BYTES", 8)
+    save_shards(tmp_path, "x", {name: torch.ones(2) for name in "abc"})
+    save_shards(tmp_path, "x", {"a": torch.zeros(2)})
+    assert [path.name for path in tmp_path.iterdir()] == ["x-00.safetensors"]
+    assert load_shards(tmp_path, "x")["a"].tolist() == [0, 0]
+
+
+def test_a_save_that_is_cut_short_spoils_nothing(tmp_path: Path, monkeypatch) -> None:
+    # given a saved run
+    monkeypatch.setattr(runtime, "SHARD_BYTES", 8)
+    save_shards(tmp_path, "x", {name: torch.ones(2) for name in "ab"})
+    # when the next save fails at its second shard
+    written = iter([save_file])
+    monkeypatch.setattr(runtime, "save_file", lambda *given: next(written)(*given))
+    with pytest.raises(StopIteration):
+        save_shards(tmp_path, "x", {name: torch.zeros(2) for name in "ab"})
+    # then the first one is what can be loaded
+    assert {t.sum().item() for t in load_shards(tmp_path, "x").values()} == {2.0}
 
 
 def test_unused_entries_restart_at_vectors_of_the_batch() -> None:

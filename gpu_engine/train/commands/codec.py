@@ -25,6 +25,7 @@ OPTIONS = {
     "rate": ("rate", "highest learning rate"),
     "quantize-from": ("quantize_from", "share of the time after which codes are used"),
     "judge-from": ("judge_from", "share of the time after which adversaries listen"),
+    "decoder-rate": ("decoder_rate", "of the decoder, relative to the others'"),
     "phone-weight": ("phone", "of naming the phones from code 0"),
     "scale-weight": ("scale", "of keeping the latents at a deviation of 1"),
     "dropout": ("dropout", "share of windows that are decoded from fewer codes"),
@@ -42,6 +43,7 @@ def add(stages: Stages) -> None:  # type: ignore[valid-type]
     stage.add_argument("--minutes", type=float, default=9.0, help="of training")
     stage.add_argument("--deadline", type=float, default=0.0, help="Unix time to end by")
     stage.add_argument("--resume", type=Path, help="folder of an earlier run")
+    stage.add_argument("--decoder", type=Path, help="a speech_tokenizer folder to start from")
     for option, (field, about) in OPTIONS.items():
         value = getattr(CodecRecipe(), field)
         stage.add_argument(f"--{option}", type=type(value), default=value, help=about)
@@ -65,7 +67,10 @@ def run(args: argparse.Namespace) -> None:
     parts = {"part": str(world.rank), "parts": str(world.size)}
     speech = open_corpus(args.corpus, world.device, parts | settings(args.set))
     labelled = map(label, speech)
-    train_codec(labelled, args.hours, recipe, world, args.out, args.resume, deadline=args.deadline)
+    train_codec(
+        labelled, args.hours, recipe, world, args.out, args.resume,
+        deadline=args.deadline, decoder=args.decoder,
+    )  # fmt: skip
 
 
 def label(batch: SpeechBatch) -> Labelled:
