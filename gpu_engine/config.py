@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
+from gpu_engine import config_rules as rules
 from gpu_engine.errors import CheckpointError
+from gpu_engine.files import read_bytes
 
 ModelKind = Literal["custom_voice", "base", "voice_design"]
 Section = TypeVar("Section")
@@ -183,68 +185,90 @@ def read_config(folder: Path) -> TtsConfig:
     """A checkpoint directory's three JSON files. Raises CheckpointError naming file and key."""
     main_file = folder / "config.json"
     main = _read(main_file)
+    rules.check_main(main, main_file)
     ids = {
         name: _required(main, f"{name}_token_id", main_file)
         for name in ("im_start", "im_end", "assistant", "tts_bos", "tts_eos", "tts_pad")
     }
     kind = _required(main, "tts_model_type", main_file)
     if kind not in ("custom_voice", "base", "voice_design"):
-        raise CheckpointError(main_file, f"unknown tts_model_type {kind!r}")
-    talker = dict(_required(main, "talker_config", main_file))
-    predictor = _required(talker, "code_predictor_config", main_file)
-    talker["code_predictor_config"] = _section(PredictorConfig, predictor, main_file)
-    speaker = main.get("speaker_encoder_config")
+        known = "expected custom_voice, base or voice_design"
+        raise CheckpointError(main_file, f"unknown tts_model_type {kind!r}, {known}")
     generation_file = folder / "generation_config.json"
-    return TtsConfig(
+    config = TtsConfig(
         kind=cast(ModelKind, kind),
         size=str(main.get("tts_model_size", "")),
         text_ids=TextIds(**ids),
-        talker=_section(TalkerConfig, talker, main_file),
+        talker=_talker(main, main_file),
         codec=read_codec_config(folder / "speech_tokenizer"),
-        speaker_encoder=_section(SpeakerEncoderConfig, speaker, main_file) if speaker else None,
+        speaker_encoder=_speaker(main, main_file),
         sampling=_section(SamplingConfig, _read(generation_file), generation_file),
     )
+    rules.check(config, folder)
+    return config
+
+
+def _talker(main: dict[str, Any], file: Path) -> TalkerConfig:
+    raw, name = dict(_object(main, "talker_config", file)), "code_predictor_config"
+    inner = _object(raw, name, file, "talker_config")
+    raw[name] = _section(PredictorConfig, inner, file, f"talker_config.{name}")
+    return _section(TalkerConfig, raw, file, "talker_config")
+
+
+def _speaker(main: dict[str, Any], file: Path) -> SpeakerEncoderConfig | None:
+    name = "speaker_encoder_config"
+    if not main.get(name):
+        return None
+    return _section(SpeakerEncoderConfig, _object(main, name, file), file, name)
 
 
 def read_codec_config(folder: Path) -> CodecConfig:
+    """The codec's own file. Raises CheckpointError naming file and key."""
     file = folder / "config.json"
     raw = _read(file)
-    return CodecConfig(
-        decoder_config=_section(CodecDecoderConfig, _required(raw, "decoder_config", file), file),
-        encoder_config=_section(CodecEncoderConfig, _required(raw, "encoder_config", file), file),
+    decoder, encoder = (_object(raw, f"{part}_config", file) for part in ("decoder", "encoder"))
+    config = CodecConfig(
+        decoder_config=_section(CodecDecoderConfig, decoder, file, "decoder_config"),
+        encoder_config=_section(CodecEncoderConfig, encoder, file, "encoder_config"),
         encoder_valid_num_quantizers=raw.get("encoder_valid_num_quantizers", 16),
         output_sample_rate=raw.get("output_sample_rate", SAMPLE_RATE),
     )
+    rules.check_codec(config, file)
+    return config
 
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        content = json.loads(file.read_text("utf-8"))
-    except FileNotFoundError:
-        raise CheckpointError(file, "missing") from None
-    except ValueError as error:
+        content = json.loads(read_bytes(file))
+    except (ValueError, RecursionError) as error:
         raise CheckpointError(file, f"not valid JSON ({error})") from None
     if not isinstance(content, dict):
         raise CheckpointError(file, "not a JSON object")
     return content
 
 
-def _required(raw: dict[str, Any], key: str, file: Path) -> Any:
+def _required(raw: dict[str, Any], key: str, file: Path, section: str = "") -> Any:
     if key not in raw:
-        raise CheckpointError(file, f"has no {key!r}")
+        where = f" in {section}" if section else ""
+        raise CheckpointError(file, f"has no {key!r}{where}")
     return raw[key]
 
 
-def _section(kind: type[Section], raw: dict[str, Any], file: Path) -> Section:
+def _object(raw: dict[str, Any], key: str, file: Path, section: str = "") -> dict[str, Any]:
+    value = _required(raw, key, file, section)
+    if not isinstance(value, dict):
+        raise rules.Section(file, section).refuse(key, value, "expected an object")
+    return value
+
+
+def _section(kind: type[Section], raw: dict[str, Any], file: Path, name: str = "") -> Section:
     fields = dataclasses.fields(cast(Any, kind))
     known = {f.name for f in fields}
-    values = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in raw.items()
-        if name in known
-    }
+    values = {key: value for key, value in raw.items() if key in known}
     for f in fields:
         needed = f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
         if needed and f.name not in values:
-            raise CheckpointError(file, f"has no {f.name!r} for {kind.__name__}")
-    return kind(**values)
+            raise CheckpointError(file, f"has no {f.name!r} in {name}")
+    rules.check_types(kind, values, rules.Section(file, name))
+    frozen = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+    return kind(**frozen)

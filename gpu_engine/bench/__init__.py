@@ -17,7 +17,7 @@ from gpu_engine.bench import load, plot, report
 from gpu_engine.bench.client import Target, speak
 from gpu_engine.bench.machine import describe
 from gpu_engine.bench.summary import lead, real_time_factor, summarize
-from gpu_engine.server.settings import shipped_checkpoint
+from gpu_engine.server.settings import default_checkpoint
 
 ALONE, TOGETHER, ROUNDS = 3, 4, 2
 FAILED = 1
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_steps(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    shipped = shipped_checkpoint()
+    shipped = default_checkpoint()
     add("--checkpoint", default=shipped, required=not shipped, help="folder, official layout")
     add("--device", default="auto", choices=["auto", "cpu", "cuda"])
     add("--threads", type=int, default=0, help="CPU threads")

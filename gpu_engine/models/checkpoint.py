@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
+import msgspec
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import nn
 
 from gpu_engine.config import TtsConfig, read_config
 from gpu_engine.errors import CheckpointError
+from gpu_engine.files import read_bytes, unreadable
 from gpu_engine.models.codec import CodecDecoder, CodecEncoder
 from gpu_engine.models.layers import fuse_layers
 from gpu_engine.models.speaker import SpeakerEncoder
@@ -23,6 +24,7 @@ from gpu_engine.models.talker import Talker
 from gpu_engine.models.tokenizer import TextTokenizer, Words
 
 Module = TypeVar("Module", bound=nn.Module)
+NonNegative = Annotated[int, msgspec.Meta(ge=0)]
 
 WEIGHTS = Path("model.safetensors")
 CODEC = Path("speech_tokenizer")
@@ -30,6 +32,9 @@ CONFIGS = (Path("config.json"), Path("generation_config.json"), CODEC / "config.
 # Hashed whole: a voice may be baked in by changing one row of it.
 SPEAKER_TABLE = "talker.model.codec_embedding.weight"
 _SAMPLES, _SAMPLE_BYTES = 64, 4096
+FLOATS = ("F32", "BF16", "F16")
+_FLOAT_NAMES = ", ".join(FLOATS)
+DAMAGED = "the file is damaged, copy it again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +120,21 @@ class _Weights:
 
     def _read(self, name: str, shape: torch.Size) -> torch.Tensor:
         if name not in self._unread:
-            raise CheckpointError(self.file, f"has no tensor {name!r}")
-        stored = self._tensors.get_slice(name).get_shape()
+            problem = f"has no tensor {name!r}: renamed, or weights of another model"
+            raise CheckpointError(self.file, problem)
+        view = self._tensors.get_slice(name)
+        stored, kind = view.get_shape(), view.get_dtype()
         if list(shape) != stored:
-            raise CheckpointError(self.file, f"{name!r} is {stored}, expected {list(shape)}")
+            expected = f"expected {list(shape)} by config.json"
+            raise CheckpointError(self.file, f"{name!r} is {stored}, {expected}")
+        if kind not in FLOATS:
+            raise CheckpointError(self.file, f"{name!r} is {kind}, expected one of {_FLOAT_NAMES}")
         self._unread.discard(name)
         tensor: torch.Tensor = self._tensors.get_tensor(name)
+        # One sum finds any: nothing that is no number ever adds up to one.
+        if not tensor.sum(dtype=torch.float32).isfinite():
+            problem = f"{name!r} holds NaN or infinity: {DAMAGED}"
+            raise CheckpointError(self.file, problem)
         return tensor
 
     def refuse_unread(self, except_for: str) -> None:
@@ -131,55 +145,68 @@ class _Weights:
 
 @contextmanager
 def _opened(file: Path, device: torch.device | str) -> Iterator[_Weights]:
-    if not file.is_file():
-        raise CheckpointError(file, "missing")
     try:
+        # The library's own words for a file that may not be read are the bare system's.
+        file.open("rb").close()
         with safe_open(file, framework="pt", device=str(device)) as tensors:
             yield _Weights(file, tensors)
+    except OSError as error:
+        raise unreadable(file, error) from None
     except SafetensorError as error:
-        raise CheckpointError(file, f"not a whole safetensors file ({error})") from None
+        raise _not_whole(file, str(error)) from None
+
+
+def _not_whole(file: Path, why: str) -> CheckpointError:
+    return CheckpointError(file, f"not a whole safetensors file ({why}): copy it again")
 
 
 def checkpoint_fingerprint(folder: Path) -> str:
     """Sixteen hex digits over configs, headers, the speakers' table and samples of all weights."""
     digest = hashlib.sha256()
     for name in CONFIGS:
-        digest.update(_bytes(folder / name))
+        digest.update(read_bytes(folder / name))
     for name in (WEIGHTS, CODEC / WEIGHTS):
         _digest_weights(digest, folder / name)
     return digest.hexdigest()[:16]
 
 
-def _bytes(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except FileNotFoundError:
-        raise CheckpointError(file, "missing") from None
-
-
 def _digest_weights(digest: hashlib._Hash, file: Path) -> None:
-    if not file.is_file():
-        raise CheckpointError(file, "missing")
-    size = file.stat().st_size
-    with file.open("rb") as raw:
-        length = int.from_bytes(raw.read(8), "little")
-        header, start = raw.read(min(length, size)), 8 + length
-        spans = [
-            (start + (size - start) * sample // _SAMPLES, _SAMPLE_BYTES)
-            for sample in range(_SAMPLES)
-        ]
-        digest.update(header)
-        for offset, count in [*spans, *_speaker_table(file, header, start)]:
-            raw.seek(offset)
-            digest.update(raw.read(count))
+    try:
+        size = file.stat().st_size
+        with file.open("rb") as raw:
+            length = int.from_bytes(raw.read(8), "little")
+            header, start = raw.read(min(length, size)), 8 + length
+            digest.update(header)
+            for offset, count in [*_spread(start, size), *_speaker_table(file, header, start)]:
+                raw.seek(offset)
+                digest.update(raw.read(count))
+    except OSError as error:
+        raise unreadable(file, error) from None
+
+
+def _spread(start: int, size: int) -> list[tuple[int, int]]:
+    steps = range(_SAMPLES)
+    return [(start + (size - start) * step // _SAMPLES, _SAMPLE_BYTES) for step in steps]
+
+
+class _Span(msgspec.Struct):
+    """Where a tensor lies behind the header."""
+
+    data_offsets: tuple[NonNegative, NonNegative]
 
 
 def _speaker_table(file: Path, header: bytes, start: int) -> list[tuple[int, int]]:
     try:
-        entry = json.loads(header).get(SPEAKER_TABLE)
-    except ValueError:
-        raise CheckpointError(file, "not a whole safetensors file (no header)") from None
-    if entry is None:
+        entry = _header.decode(header).get(SPEAKER_TABLE)
+        span = None if entry is None else msgspec.json.decode(entry, type=_Span)
+    except msgspec.MsgspecError:
+        raise _not_whole(file, "no header") from None
+    if span is None:
         return []
-    first, last = entry["data_offsets"]
+    first, last = span.data_offsets
+    if not first <= last <= file.stat().st_size:
+        raise _not_whole(file, "tensors beyond its end")
     return [(start + first, last - first)]
+
+
+_header = msgspec.json.Decoder(dict[str, msgspec.Raw])

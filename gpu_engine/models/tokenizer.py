@@ -16,6 +16,7 @@ from tokenizers.models import BPE
 
 from gpu_engine.config import TextIds
 from gpu_engine.errors import CheckpointError
+from gpu_engine.files import read_bytes
 
 Words = Literal["qwen", "mistral"]
 
@@ -74,8 +75,7 @@ class TextTokenizer:
 def _read_bpe(folder: Path, words: Words) -> Tokenizer:
     vocabulary, merges = folder / "vocab.json", folder / "merges.txt"
     for file in (vocabulary, merges):
-        if not file.is_file():
-            raise CheckpointError(file, "missing")
+        read_bytes(file)
     try:
         model = BPE.from_file(str(vocabulary), str(merges))
     except Exception as error:  # noqa: BLE001  the library raises nothing narrower
@@ -94,10 +94,8 @@ def _read_bpe(folder: Path, words: Words) -> Tokenizer:
 
 def _read_markers(file: Path) -> dict[str, int]:
     try:
-        config: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        config: dict[str, Any] = json.loads(read_bytes(file))
         added = config.get("added_tokens_decoder", {})
         return {token["content"]: int(number) for number, token in added.items()}
-    except FileNotFoundError:
-        raise CheckpointError(file, "missing") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CheckpointError(file, f"unreadable added tokens ({error})") from None

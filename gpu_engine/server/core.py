@@ -15,7 +15,7 @@ import torch
 import zmq
 
 from gpu_engine import messages as m
-from gpu_engine.errors import CheckpointError
+from gpu_engine.errors import EngineError
 from gpu_engine.scheduler import Scheduler
 from gpu_engine.server.engine import Engine
 from gpu_engine.server.loading import load_runner, warm_up
@@ -94,7 +94,7 @@ def memory_bytes() -> int:
 
 
 def build_engine(settings: EngineSettings, core: Core) -> Engine:
-    """Raises CheckpointError. Ready means that a first synthesis has passed."""
+    """Raises EngineError. Ready means that a first synthesis has passed."""
     runner = load_runner(settings)
     warm_up(runner)
     checkpoint, device = runner.checkpoint, runner.device.type
@@ -117,7 +117,7 @@ def main(address: str, arguments: str) -> int:
     core = Core(address)
     try:
         core.serve(build_engine(settings, core))
-    except CheckpointError as error:
+    except EngineError as error:
         core.send(m.CoreFailed(error.message))
         return 2
     finally:

@@ -34,6 +34,7 @@ STATES = {
     State.STARTING: pb.EngineStatus.STATE_STARTING,
     State.READY: pb.EngineStatus.STATE_READY,
     State.DRAINING: pb.EngineStatus.STATE_DRAINING,
+    State.SILENT: pb.EngineStatus.STATE_DOWN,
     State.DOWN: pb.EngineStatus.STATE_DOWN,
 }
 SHORTEST_CLIP_S, LONGEST_CLIP_S = 1, 30

@@ -9,26 +9,38 @@ from gpu_engine.errors import CheckpointError
 from gpu_engine.models.checkpoint import WEIGHTS, Checkpoint, load_checkpoint
 from gpu_engine.models.prompt import PromptRequest, plan_prompt
 from gpu_engine.runner import Runner, Sampled, Session
-from gpu_engine.server.settings import EngineSettings
+from gpu_engine.server.settings import BadSetting, EngineSettings
 
 # The usual decodes. A shape's first decode costs twice: the convolutions prepare for it.
 WARM_UP = {1: (1, 2, 4, 8, 16), 2: (2, 4, 8), 4: (2, 4, 8)}
 
 
 def pick_device(wanted: str) -> str:
+    """`cpu` or `cuda`. Raises BadSetting where there is none."""
+    if wanted == "cuda" and not torch.cuda.is_available():
+        raise BadSetting("--device is cuda and no CUDA device answers: give cpu or auto")
     if wanted == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     return wanted
 
 
 def load_runner(settings: EngineSettings) -> Runner:
-    """The checkpoint on its device, with memory for every stream. Raises CheckpointError."""
+    """The checkpoint on its device, with memory for every stream. Raises EngineError."""
     config = read_config(settings.folder)
     torch.set_num_threads(settings.cpu_threads(config.talker))
     device = pick_device(settings.device)
     dtype = torch.bfloat16 if device == "cuda" else torch.float32
-    checkpoint = load_checkpoint(settings.folder, device, dtype)
-    return Runner(checkpoint, settings.slots(device), settings.max_positions)
+    streams, positions = settings.slots(device), settings.max_positions
+    try:
+        checkpoint = load_checkpoint(settings.folder, device, dtype)
+        return Runner(checkpoint, streams, positions)
+    except (MemoryError, RuntimeError) as error:
+        # torch says so only in words that differ by device.
+        if "memory" not in str(error).lower():
+            raise
+        wanted = f"the checkpoint and {streams} streams of {positions} positions"
+        problem = f"too little memory on {device} for {wanted}"
+        raise BadSetting(f"{problem}: lower --max-streams or --max-positions") from None
 
 
 def warm_up(runner: Runner) -> None:

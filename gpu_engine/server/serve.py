@@ -19,12 +19,13 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from gpu_engine.config import TtsConfig, read_config
-from gpu_engine.errors import CheckpointError
+from gpu_engine.errors import EngineError
 from gpu_engine.proto import engine_pb2 as pb
 from gpu_engine.proto import engine_pb2_grpc
+from gpu_engine.server.listening import listen
 from gpu_engine.server.logs import configure_logs
 from gpu_engine.server.metrics import Metrics
-from gpu_engine.server.settings import EngineSettings, shipped_checkpoint
+from gpu_engine.server.settings import EngineSettings, default_checkpoint
 from gpu_engine.server.supervisor import StartupError, State, Supervisor
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ START_FAILED = 2
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     usual = EngineSettings("")
     add = parser.add_argument
-    shipped = shipped_checkpoint()
-    add("--checkpoint", default=shipped, required=not shipped, help="folder, official layout")
+    folder = default_checkpoint()
+    add("--checkpoint", default=folder, required=not folder, help="folder, official layout")
     add("--listen", default=usual.listen, help="unix:/path or host:port")
     add("--device", default=usual.device, choices=["auto", "cpu", "cuda"])
     add("--threads", type=int, default=0, help="CPU threads of the core")
@@ -61,7 +62,9 @@ def settings_of(arguments: argparse.Namespace) -> EngineSettings:
     known = {field.name for field in fields(EngineSettings)}
     given = {name: value for name, value in vars(arguments).items() if name in known}
     given["engine_id"] = given["engine_id"] or f"{socket.gethostname()}-{os.getpid()}"
-    return EngineSettings(**given)
+    settings = EngineSettings(**given)
+    settings.check()
+    return settings
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -69,15 +72,17 @@ def run(arguments: argparse.Namespace) -> int:
     configure_logs("front")
     try:
         asyncio.run(serve(settings_of(arguments)))
-    except (CheckpointError, StartupError) as error:
+    except (EngineError, StartupError) as error:
         sys.stderr.write(f"parlance engine: {error}\n")
         return START_FAILED
     return 0
 
 
 async def serve(settings: EngineSettings) -> None:
-    """Until SIGTERM or SIGINT. Raises CheckpointError or StartupError when it cannot start."""
-    await Front(settings, read_config(settings.folder)).run()
+    """Until SIGTERM or SIGINT. Raises EngineError or StartupError when it cannot start."""
+    config = read_config(settings.folder)
+    settings.check_model(config.talker)
+    await Front(settings, config).run()
 
 
 class Front:
@@ -85,7 +90,7 @@ class Front:
 
     def __init__(self, settings: EngineSettings, config: TtsConfig) -> None:
         self._settings, self._config = settings, config
-        self._supervisor = Supervisor(settings, self._changed)
+        self._supervisor = Supervisor(settings, config.talker, self._changed)
         self._checks = health.aio.HealthServicer()
         self._metrics = Metrics()
         self._service: EngineService | None = None
@@ -120,10 +125,18 @@ class Front:
         server = build_server(service, self._checks)
         listen(server, self._settings.listen)
         if self._settings.metrics_port:
-            self._metrics.serve(self._settings.metrics_port, service.status)
+            self._serve_metrics(service)
         await server.start()
         log.info("listening", address=self._settings.listen, pid=os.getpid())
         return server
+
+    def _serve_metrics(self, service: EngineService) -> None:
+        port = self._settings.metrics_port
+        try:
+            self._metrics.serve(port, service.status)
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            raise StartupError(f"--metrics-port {port} cannot be taken: {why}") from None
 
     def _changed(self, state: State) -> None:
         log.info("engine", state=state.value)
@@ -138,13 +151,6 @@ class Front:
         serving = answer.SERVING if state is State.READY else answer.NOT_SERVING
         for service in ("", SERVICE):
             await self._checks.set(service, serving)
-
-
-def listen(server: grpc.aio.Server, address: str) -> None:
-    try:
-        server.add_insecure_port(address)
-    except RuntimeError:
-        raise StartupError(f"cannot listen on {address}") from None
 
 
 def build_server(service: EngineService, checks: health.aio.HealthServicer) -> grpc.aio.Server:

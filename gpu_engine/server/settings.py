@@ -7,11 +7,37 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpu_engine.config import TalkerConfig
+from gpu_engine.errors import EngineError
 from gpu_engine.scheduler import SchedulerSettings
 
 ASSETS = Path(__file__).parent.parent / "assets"
 CPU_STREAMS, CUDA_STREAMS = 8, 64
 SMALL_MODEL = 512
+# Seconds without a heartbeat: not serving from the first, replaced from the second. The loop's
+# pulse waits for the job that runs, which takes a second where it takes long; on a CPU a large
+# model's prefill alone takes many.
+SILENCE, SILENCE_LARGE_ON_CPU = (5.0, 15.0), (60.0, 240.0)
+
+
+# Flag, least and most. What lies outside is a slip of the hand.
+RANGES: tuple[tuple[str, float, float], ...] = (
+    ("--threads", 0, 1024),
+    ("--max-streams", 0, 4096),
+    ("--waiting", 0, 65_536),
+    ("--max-positions", 64, 1 << 20),
+    ("--busy-lead", 0.1, 600.0),
+    ("--idle-lead", 0.1, 600.0),
+    ("--text-timeout", 0.1, 86_400.0),
+    ("--grace", 0.0, 3600.0),
+    ("--metrics-port", 0, 65_535),
+)
+
+
+class BadSetting(EngineError):
+    """A start option that cannot work; the message names it."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__("bad_setting", problem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +56,26 @@ class EngineSettings:
     metrics_port: int = 0
     text_timeout: float = 20.0
     unread_limit: float = 180.0
-    hang_limit: float = 60.0
+    start_limit: float = 900.0
     grace: float = 2.0
     engine_id: str = ""
+
+    def check(self) -> None:
+        """Raises BadSetting naming the flag."""
+        for flag, least, most in RANGES:
+            value = getattr(self, flag.removeprefix("--").replace("-", "_"))
+            if not least <= value <= most:
+                raise BadSetting(f"{flag} is {value:.10g}, expected {least:.10g} to {most:.10g}")
+        if self.busy_lead > self.idle_lead:
+            lead, most = self.busy_lead, self.idle_lead
+            raise BadSetting(f"--busy-lead is {lead:g}, expected --idle-lead's {most:g} at most")
+
+    def check_model(self, talker: TalkerConfig) -> None:
+        """What the checkpoint limits. Raises BadSetting naming the flag."""
+        most = talker.max_position_embeddings
+        if self.max_positions > most:
+            problem = f"--max-positions is {self.max_positions}"
+            raise BadSetting(f"{problem}, expected the checkpoint's {most} at most")
 
     @property
     def folder(self) -> Path:
@@ -53,6 +96,12 @@ class EngineSettings:
             return self.threads
         return 1 if talker.hidden_size < SMALL_MODEL else max(1, (os.cpu_count() or 1) // 2)
 
+    @staticmethod
+    def silence(device: str, talker: TalkerConfig) -> tuple[float, float]:
+        """After how many seconds a silent core counts as not serving, and as hung."""
+        slow = device == "cpu" and talker.hidden_size >= SMALL_MODEL
+        return SILENCE_LARGE_ON_CPU if slow else SILENCE
+
     def scheduler(self, device: str) -> SchedulerSettings:
         # On a CPU a decode takes 5 ms a frame: 32 frames are as long as others should wait.
         rows, frames = (8, 32) if device == "cpu" else (64, 512)
@@ -69,3 +118,8 @@ class EngineSettings:
 def shipped_checkpoint() -> str:
     """The checkpoint folder that came with the package, or nothing."""
     return next((str(file.parent) for file in sorted(ASSETS.glob("*/config.json"))), "")
+
+
+def default_checkpoint() -> str:
+    """What the operator chose for the product, or else what came with the package."""
+    return os.environ.get("PARLANCE_CHECKPOINT") or shipped_checkpoint()

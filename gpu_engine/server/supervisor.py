@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import tempfile
 import time
@@ -16,6 +17,7 @@ import msgspec
 import structlog
 
 from gpu_engine import messages as m
+from gpu_engine.config import TalkerConfig
 from gpu_engine.errors import EngineError
 from gpu_engine.server.link import Link, socket_address
 from gpu_engine.server.settings import EngineSettings
@@ -24,12 +26,14 @@ log = structlog.get_logger()
 
 FIRST_PAUSE, LONGEST_PAUSE, STABLE_S = 0.1, 5.0, 30.0
 STOP_S = 3.0
+LOOK_S = 0.5
 
 
 class State(StrEnum):
     STARTING = "starting"
     READY = "ready"
     DRAINING = "draining"
+    SILENT = "silent"
     DOWN = "down"
 
 
@@ -53,9 +57,11 @@ class Core:
 class Supervisor:
     """`changed` is called on every change of `state`, from the event loop."""
 
-    def __init__(self, settings: EngineSettings, changed: Callable[[State], None]) -> None:
-        self._settings, self._changed = settings, changed
-        self._folder = tempfile.TemporaryDirectory(prefix="parlance-")
+    def __init__(
+        self, settings: EngineSettings, talker: TalkerConfig, changed: Callable[[State], None]
+    ) -> None:
+        self._settings, self._talker, self._changed = settings, talker, changed
+        self._folder = tempfile.TemporaryDirectory(prefix=f"parlance-{os.getpid()}-")
         self._core: Core | None = None
         self._known: m.CoreReady | None = None
         self._first = asyncio.Event()
@@ -69,6 +75,8 @@ class Supervisor:
         """The socket to a core that is ready. Raises EngineError, retryable, when there is none."""
         if self.state is State.DRAINING:
             raise _unavailable("engine_draining", "the engine is shutting down")
+        if self.state is State.SILENT:
+            raise _unavailable("engine_down", "the engine does not answer")
         if self._core is None or self._core.ready is None:
             raise _unavailable("engine_down", "the engine is starting or restarting")
         return self._core.link
@@ -99,7 +107,8 @@ class Supervisor:
                 raise StartupError(core.failure or f"the core exited with code {code}")
             self.restarts += 1
             pause = FIRST_PAUSE if time.monotonic() - began > STABLE_S else pause
-            log.error("core died", code=core.process.returncode, restart_in=pause)
+            code, why = core.process.returncode, core.failure
+            log.error("core died", code=code, why=why, restart_in=pause)
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
@@ -125,17 +134,29 @@ class Supervisor:
         gone = asyncio.create_task(core.process.wait())
         try:
             while not gone.done():
-                await asyncio.wait({gone, core.reading}, timeout=1.0)
+                await asyncio.wait({gone, core.reading}, timeout=LOOK_S)
                 if core.reading.done() and not gone.done():
                     log.error("core says what nobody understands", error=core.reading.exception())
                     core.process.kill()
                     await gone
-                silent = time.monotonic() - core.heard_at
-                if core.ready and silent > self._settings.hang_limit and not gone.done():
-                    log.error("core hangs", silent_seconds=round(silent))
+                if not gone.done() and self._hangs(core):
                     core.process.kill()
         finally:
             gone.cancel()
+
+    def _hangs(self, core: Core) -> bool:
+        """Looks at how long the core has said nothing, and tells health before it is too long."""
+        silent = time.monotonic() - core.heard_at
+        if core.ready is None:
+            limit = self._settings.start_limit
+        else:
+            quiet, limit = self._settings.silence(core.ready.device, self._talker)
+            if silent > quiet and self.state is State.READY:
+                log.error("core is silent", seconds=round(silent))
+                self._turn(State.SILENT)
+        if silent > limit:
+            log.error("core hangs", silent_seconds=round(silent))
+        return silent > limit
 
     async def _bury(self, core: Core) -> None:
         self._core = None
@@ -155,6 +176,8 @@ class Supervisor:
         if core is None:
             return
         core.heard_at = time.monotonic()
+        if self.state is State.SILENT:
+            self._turn(State.READY)
         match message:
             case m.CoreReady():
                 core.ready = self._known = message

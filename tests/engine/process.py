@@ -158,3 +158,11 @@ async def ended(pid: int) -> None:
 
 def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
+
+
+def stop(pid: int) -> None:
+    os.kill(pid, signal.SIGSTOP)
+
+
+def go_on(pid: int) -> None:
+    os.kill(pid, signal.SIGCONT)

@@ -9,7 +9,7 @@ from pathlib import Path
 import grpc
 import pytest
 import pytest_asyncio
-from grpc_health.v1 import health_pb2
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from gpu_engine.proto import engine_pb2 as pb
@@ -24,8 +24,10 @@ from tests.engine.process import (
     EngineProcess,
     append,
     ended,
+    go_on,
     kill,
     opening,
+    stop,
 )
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -238,6 +240,55 @@ async def test_a_killed_core_ends_its_streams_and_comes_back(engine: EngineProce
     assert (await engine.say(start())).finished is not None
     after = await engine.status_when(streams=0)
     assert after.core_restarts == before.core_restarts + 1
+
+
+async def test_a_core_that_hangs_is_told_by_health_and_replaced(engine: EngineProcess) -> None:
+    call, answer = await open_stream(engine)
+    before = await engine.status_when(streams=1)
+    hung = engine.core()
+    stop(hung)
+    await engine.wait_for(NOT_SERVING)
+    meanwhile = await engine.say(start())
+    assert meanwhile.error is not None
+    assert (meanwhile.error.code, meanwhile.error.retryable) == ("engine_down", True)
+    answer = await read_on(call, answer)
+    assert answer.error is not None
+    assert answer.error.code in ("engine_restarted", "text_timeout")
+    await ended(hung)
+    await engine.wait_for(SERVING)
+    assert (await engine.say(start())).finished is not None
+    after = await engine.status_when(streams=0)
+    assert after.core_restarts == before.core_restarts + 1
+
+
+async def test_a_core_that_only_paused_goes_on(engine: EngineProcess) -> None:
+    before = await engine.status_when(streams=0)
+    stop(engine.core())
+    await engine.wait_for(NOT_SERVING)
+    go_on(engine.core())
+    await engine.wait_for(SERVING)
+    assert (await engine.say(start())).finished is not None
+    assert (await engine.status_when(streams=0)).core_restarts == before.core_restarts
+
+
+async def test_a_second_engine_on_the_same_address_leaves_the_first_alone(
+    engine: EngineProcess,
+) -> None:
+    second = EngineProcess.__new__(EngineProcess)
+    second.__dict__ |= engine.__dict__
+    process = await second.launch()
+    _, said = await process.communicate()
+    assert process.returncode == 2
+    assert said.decode().splitlines()[-1] == (
+        f"parlance engine: cannot listen on {engine.address}: "
+        "another engine listens there: stop it or give another --listen"
+    )
+    async with grpc.aio.insecure_channel(
+        engine.address, options=[("grpc.use_local_subchannel_pool", 1)]
+    ) as fresh:
+        answer = await health_pb2_grpc.HealthStub(fresh).Check(health_pb2.HealthCheckRequest())
+    assert answer.status == SERVING
+    assert (await engine.say(start())).finished is not None
 
 
 async def test_a_stopped_engine_leaves_nothing_behind(

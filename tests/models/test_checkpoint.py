@@ -107,19 +107,83 @@ def test_the_fingerprint_changes_with_the_configuration(copy: Callable[[str], Pa
 def test_a_missing_file_is_named(name: str | Path, copy: Callable[[str], Path]) -> None:
     folder = copy(CUSTOM)
     (folder / name).unlink()
-    assert refused(folder) == f"{name}: missing"
+    remedy = "--checkpoint or PARLANCE_CHECKPOINT names a folder in the official layout"
+    assert refused(folder) == f"{name}: missing: {remedy}"
 
 
 def test_a_missing_tensor_is_named(copy: Callable[[str], Path]) -> None:
     folder = copy(CUSTOM)
     edit(folder / WEIGHTS, lambda t: t.pop(HEAD))
-    assert refused(folder) == f"{WEIGHTS}: has no tensor {HEAD!r}"
+    why = "renamed, or weights of another model"
+    assert refused(folder) == f"{WEIGHTS}: has no tensor {HEAD!r}: {why}"
 
 
 def test_a_wrong_shape_is_named(copy: Callable[[str], Path]) -> None:
     folder = copy(CUSTOM)
     edit(folder / WEIGHTS, lambda t: t.update({HEAD: torch.zeros(5, 6)}))
-    assert refused(folder) == f"{WEIGHTS}: {HEAD!r} is [5, 6], expected [3072, 64]"
+    assert refused(folder) == f"{WEIGHTS}: {HEAD!r} is [5, 6], expected [3072, 64] by config.json"
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_weights_that_are_no_numbers_are_named(value: float, copy: Callable[[str], Path]) -> None:
+    folder = copy(CUSTOM)
+    edit(folder / WEIGHTS, lambda t: t[HEAD].__setitem__((3, 5), value))
+    problem = "holds NaN or infinity: the file is damaged, copy it again"
+    assert refused(folder) == f"{WEIGHTS}: {HEAD!r} {problem}"
+
+
+def test_a_codec_that_is_no_numbers_is_named(copy: Callable[[str], Path]) -> None:
+    folder, name = copy(CUSTOM), "decoder.pre_conv.conv.bias"
+    edit(folder / CODEC, lambda t: t[name].fill_(float("nan")))
+    assert refused(folder).startswith(f"{CODEC}: {name!r} holds NaN or infinity")
+
+
+@pytest.mark.parametrize(("dtype", "name"), [(torch.int64, "I64"), (torch.float64, "F64")])
+def test_weights_of_another_type_are_named(
+    dtype: torch.dtype, name: str, copy: Callable[[str], Path]
+) -> None:
+    folder = copy(CUSTOM)
+    edit(folder / WEIGHTS, lambda t: t.update({HEAD: t[HEAD].to(dtype)}))
+    assert refused(folder) == f"{WEIGHTS}: {HEAD!r} is {name}, expected one of F32, BF16, F16"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"\xff\xfe{}",
+        b'{"talker.model.codec_embedding.weight": 5}',
+        b'{"talker.model.codec_embedding.weight": {"data_offsets": [-4, 8]}}',
+        b'{"talker.model.codec_embedding.weight": {"data_offsets": [8, 4]}}',
+        b'{"talker.model.codec_embedding.weight": {"data_offsets": [0, 1e300]}}',
+        b'{"talker.model.codec_embedding.weight": {"data_offsets": [0, 99999999]}}',
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("read", [load_checkpoint, checkpoint_fingerprint])
+def test_a_malformed_header_is_named(
+    read: Callable[[Path], object], header: bytes, copy: Callable[[str], Path]
+) -> None:
+    folder = copy(CUSTOM)
+    (folder / WEIGHTS).write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(CheckpointError) as caught:
+        read(folder)
+    assert caught.value.message.startswith(f"{folder / WEIGHTS}: not a whole safetensors file")
+
+
+def test_a_length_beyond_the_file_is_named(copy: Callable[[str], Path]) -> None:
+    folder = copy(CUSTOM)
+    (folder / WEIGHTS).write_bytes(b"\xff" * 64)
+    assert refused(folder).startswith(f"{WEIGHTS}: not a whole safetensors file")
+
+
+def test_weights_that_are_a_folder_are_named(copy: Callable[[str], Path]) -> None:
+    folder = copy(CUSTOM)
+    (folder / WEIGHTS).unlink()
+    (folder / WEIGHTS).mkdir()
+    assert refused(folder) == f"{WEIGHTS}: is a folder, expected a file"
 
 
 def test_an_unknown_tensor_is_named(copy: Callable[[str], Path]) -> None:
@@ -146,7 +210,9 @@ def test_weights_of_another_kind_are_refused(copy: Callable[[str], Path]) -> Non
 def test_an_unknown_kind_is_refused(copy: Callable[[str], Path]) -> None:
     folder = copy(CUSTOM)
     edit_json(folder / "config.json", tts_model_type="singer")
-    assert refused(folder) == "config.json: unknown tts_model_type 'singer'"
+    assert refused(folder) == (
+        "config.json: unknown tts_model_type 'singer', expected custom_voice, base or voice_design"
+    )
 
 
 def test_a_configuration_that_is_no_json_is_refused(copy: Callable[[str], Path]) -> None:
