@@ -1,0 +1,118 @@
+"""Speed, sample rate, codec: what every chunk goes through, in that order."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ttsapp.speech.encoders.formats import AudioFormat
+from ttsapp.speech.encoders.libav import Libav
+from ttsapp.speech.encoders.mp3 import Mp3
+from ttsapp.speech.encoders.plain import Raw, Wav, wav_file
+from ttsapp.speech.encoders.resample import Resampler
+from ttsapp.speech.encoders.samples import SAMPLE_RATE, Aligner, Samples, from_pcm
+from ttsapp.speech.encoders.speed import Speed
+
+
+class Encoder(Protocol):
+    """Stateful, one for each answer: `header` once, `push` for each chunk, `finish` once.
+
+    What they return, joined, is one valid stream of the format. `pcm`: the engine's samples,
+    cut anywhere. The first 80 ms give bytes, if the header did not."""
+
+    def header(self) -> bytes: ...
+
+    def push(self, pcm: bytes) -> bytes: ...
+
+    def finish(self) -> bytes: ...
+
+
+class _Codec(Protocol):
+    def header(self) -> bytes: ...
+
+    def push(self, samples: Samples) -> bytes: ...
+
+    def finish(self) -> bytes: ...
+
+
+class _Stage(Protocol):
+    def push(self, samples: Samples) -> Samples: ...
+
+    def finish(self) -> Samples: ...
+
+
+# How the plain formats write a sample.
+_ENCODINGS = {
+    "pcm": "s16",
+    "pcm_f32": "f32",
+    "mulaw": "mulaw",
+    "alaw": "alaw",
+    "wav": "s16",
+    "wav_f32": "f32",
+    "wav_mulaw": "mulaw",
+    "wav_alaw": "alaw",
+}
+_LIBAV = ("opus", "webm", "aac", "flac")
+
+
+class Chain:
+    def __init__(self, stages: list[_Stage], codec: _Codec) -> None:
+        self._aligner = Aligner()
+        self._stages = stages
+        self._codec = codec
+        # The engine's own samples need not become numbers.
+        self._is_untouched = not stages and isinstance(codec, Raw) and codec.encoding == "s16"
+
+    def header(self) -> bytes:
+        return self._codec.header()
+
+    def push(self, pcm: bytes) -> bytes:
+        whole = self._aligner.push(pcm)
+        if self._is_untouched or not whole:
+            return whole
+        return self._through(self._stages, from_pcm(whole))
+
+    def finish(self) -> bytes:
+        tail = b""
+        for place, stage in enumerate(self._stages):
+            tail += self._through(self._stages[place + 1 :], stage.finish())
+        return tail + self._codec.finish()
+
+    def _through(self, stages: list[_Stage], samples: Samples) -> bytes:
+        for stage in stages:
+            samples = stage.push(samples)
+        return self._codec.push(samples)
+
+
+def encoder(audio: AudioFormat, speed: float = 1.0) -> Encoder:
+    """For a stream whose length is not known. `speed`: 0.25 to 4, the pitch is kept."""
+    return Chain(_stages(audio, speed), _codec(audio))
+
+
+def encode_whole(audio: AudioFormat, pcm: bytes, speed: float = 1.0) -> bytes:
+    """One file, its true length in the header where the format has a place for it."""
+    stages = _stages(audio, speed)
+    if audio.name.startswith("wav"):
+        encoding = _ENCODINGS[audio.name]
+        chain = Chain(stages, Raw(encoding))
+        return wav_file(encoding, audio.sample_rate, chain.push(pcm) + chain.finish())
+    is_libav = audio.name in _LIBAV
+    chain = Chain(stages, Libav(audio, is_file=True) if is_libav else _codec(audio))
+    return chain.header() + chain.push(pcm) + chain.finish()
+
+
+def _stages(audio: AudioFormat, speed: float) -> list[_Stage]:
+    stages: list[_Stage] = []
+    if speed != 1.0:
+        stages.append(Speed(speed))
+    if audio.sample_rate != SAMPLE_RATE:
+        stages.append(Resampler(audio.sample_rate))
+    return stages
+
+
+def _codec(audio: AudioFormat) -> _Codec:
+    if audio.name == "mp3":
+        return Mp3(audio)
+    if audio.name in _LIBAV:
+        return Libav(audio)
+    encoding = _ENCODINGS[audio.name]
+    return Wav(encoding, audio.sample_rate) if audio.name.startswith("wav") else Raw(encoding)
