@@ -9,6 +9,7 @@ from io import BytesIO
 from typing import Any
 
 import msgspec
+import structlog
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 
 from ttsapp import background, ids, stopping
@@ -16,6 +17,8 @@ from ttsapp.dialects.openai import codec
 from ttsapp.engine import client
 from ttsapp.errors import ApiError, BrokenStreamError
 from ttsapp.http import is_api
+
+log = structlog.get_logger()
 
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -143,6 +146,7 @@ class RefuseUnknownSockets:
     """403 in the handshake for a path that no socket lives at."""
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        log.info("socket refused", path=scope["path"], code="unknown_url")
         await send({"type": "websocket.close"})
 
 

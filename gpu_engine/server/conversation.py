@@ -98,10 +98,12 @@ class Conversation:
         self._speak(feed.finish(), done=True)
 
     async def _next_piece(self) -> str | None:
-        """The next Append's text, or None after End or the client's half-close."""
+        """The next Append's text, or None after End or the client's half-close. An empty Append
+        is no text: the wait goes on."""
         try:
             async with asyncio.timeout(self._desk.settings.text_timeout):
-                request = await self._next()
+                while (request := await self._next()) is not None and _is_empty(request):
+                    pass
         except TimeoutError:
             raise EngineError("text_timeout", "no more text and no end of it came") from None
         match request.WhichOneof("message") if request is not None else "end":
@@ -157,6 +159,10 @@ class Conversation:
                 return pb.SynthesizeEvent(finished=_finished(event))
             case m.StreamFailed():
                 return error_event(event)
+
+
+def _is_empty(request: pb.SynthesizeRequest) -> bool:
+    return request.WhichOneof("message") == "append" and not request.append.text
 
 
 def failed(stream: int, error: EngineError) -> m.StreamFailed:

@@ -8,6 +8,7 @@ import asyncio
 import math
 import struct
 import threading
+from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
@@ -34,7 +35,7 @@ def spoken(chunks: int) -> bytes:
 
 @dataclass
 class Script:
-    """How the next streams go. `hold_after`: wait there for `release` (or the client's end)."""
+    """How streams go: those to come, or one after the other in `next_scripts`. `hold_after`: wait there for `release` (or the client's end)."""
 
     chunks: int = 5
     hold_after: int | None = None
@@ -66,6 +67,7 @@ class ScriptedEngine(engine_pb2_grpc.EngineServicer):
 
     def reset(self) -> None:
         self.script = Script()
+        self.next_scripts: deque[Script] = deque()
         self.heard: list[Heard] = []
         self.release = threading.Event()
         self.arrived = threading.Semaphore(0)
@@ -92,7 +94,8 @@ class ScriptedEngine(engine_pb2_grpc.EngineServicer):
             told.text_ended.set()
         listener = asyncio.create_task(told.listen(requests))
         try:
-            async for event in self._speak(heard, told, self.script):
+            script = self.next_scripts.popleft() if self.next_scripts else self.script
+            async for event in self._speak(heard, told, script):
                 yield event
         except asyncio.CancelledError:
             heard.outcome = "dropped"

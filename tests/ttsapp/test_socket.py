@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import socket as socket_module
 import time
 from collections.abc import Iterator
 
@@ -19,7 +20,9 @@ from tests.ttsapp.scripted_engine import EngineThread, Script, ScriptedEngine, s
 from tests.ttsapp.web_thread import WebThread
 from ttsapp.audit.services import SYSTEM
 from ttsapp.keys.services import revoke_key
+from ttsapp.server.socket_protocol import PONG_BACKLOG_BYTES, SocketProtocol
 from ttsapp.speech.models import RequestLog
+from ttsapp.speech.utterance import Utterance
 
 PATH = "/v1/audio/speech/ws"
 
@@ -275,7 +278,7 @@ def test_an_engine_that_is_away(
         ({"type": "start", "voice": 7}, "invalid_type", "voice"),
         ({"type": "start", "voice": "alloy", "model": "gpt-9"}, "model_not_found", "model"),
         (
-            {"type": "start", "voice": "alloy", "response_format": "opus"},
+            {"type": "start", "voice": "alloy", "response_format": "ogg"},
             "invalid_value",
             "response_format",
         ),
@@ -436,3 +439,143 @@ def test_a_refused_start_is_in_the_log(socket: ClientConnection, alice: Party) -
 
     log = eventually(lambda: RequestLog.objects.first())
     assert (log.tenant, log.transport, log.error_field) == (alice.tenant, "ws", "voice")
+
+
+def test_flush_speaks_what_is_held_back(socket: ClientConnection, engine: ScriptedEngine) -> None:
+    accepted = start(socket)
+    send(socket, type="text", text="Hello")
+    send(socket, type="flush", flush_id="a")
+    audio, flushed = hear(socket)
+
+    assert audio == spoken(5)
+    assert flushed == {"type": "flushed", "id": accepted["id"], "flush_id": "a"}
+    send(socket, type="end")
+    assert hear(socket)[1]["finish_reason"] == "stop"
+    assert [heard.text for heard in engine.heard] == ["Hello"]
+
+
+def test_an_unknown_mode(socket: ClientConnection) -> None:
+    send(socket, type="start", voice="alloy", mode="letter")
+    refused(socket, "invalid_value", "mode")
+
+
+def test_an_error_names_the_request_it_is_about_and_no_other(
+    socket: ClientConnection, alice: Party, engine: ScriptedEngine
+) -> None:
+    assert still_works(socket)
+    send(socket, type="text", text="early")
+    assert "id" not in refused(socket, "out_of_order", "type")
+
+    send(socket, type="start", voice="zelda")
+    refusal = refused(socket, "unknown_voice", "voice")
+    assert eventually(lambda: RequestLog.objects.filter(pk=refusal["id"]).first())
+
+    accepted = start(socket)
+    send(socket, type="text", text=7)
+    assert refused(socket, "invalid_type", "text")["id"] == accepted["id"]
+
+
+def test_the_engines_refusal_names_the_sockets_field(
+    socket: ClientConnection, engine: ScriptedEngine
+) -> None:
+    engine.script.error = pb.Error(code="invalid_request", message="too many", field="text")
+    start(socket)
+    send(socket, type="text", text="Hello.")
+    send(socket, type="end")
+    refused(socket, "invalid_value", "text")
+
+
+def test_a_send_that_fails_frees_the_engine_and_settles(
+    url: str, alice: Party, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.script.hold_after = 3
+    with connect(url, additional_headers=alice.headers) as socket:
+        start(socket, mode="token")
+
+        async def fail(*_: object) -> None:
+            raise RuntimeError("Unexpected ASGI message")
+
+        monkeypatch.setattr(Utterance, "_send", fail)
+        send(socket, type="text", text="x" * 100)
+        event = eventually(lambda: UsageEvent.objects.first())
+
+    assert (event.outcome, event.billed_characters) == ("cancelled", 0)
+    assert engine.heard[0].ended.wait(1)
+    assert not Reservation.objects.exists()
+
+
+def test_a_client_that_reads_nothing_is_cut_off_and_pays_for_what_it_took(
+    url: str, alice: Party, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "DELIVERY_SECONDS", 0.4)
+    engine.script.chunks = 2000
+    with connect(url, additional_headers=alice.headers, max_queue=1) as socket:
+        start(socket)
+        send(socket, type="text", text="x" * 150)
+        send(socket, type="end")
+        event = eventually(lambda: UsageEvent.objects.first(), 20)
+        assert event.outcome == "cancelled"
+        assert 0 < event.audio_ms < 2000 * 80
+        assert event.billed_characters == min(150, 150 * event.audio_ms // 9750)
+        assert engine.heard[0].ended.wait(1)
+        with pytest.raises(ConnectionClosed):
+            while True:
+                socket.recv(5)
+
+
+def test_a_flood_of_pings_does_not_grow_the_servers_memory(
+    url: str, alice: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    largest = 0
+    real = SocketProtocol.handle_ping
+
+    def measured(self: SocketProtocol) -> None:
+        nonlocal largest
+        real(self)
+        largest = max(largest, self.transport.get_write_buffer_size())
+
+    monkeypatch.setattr(SocketProtocol, "handle_ping", measured)
+    with raw_socket(url, alice) as client:
+        client.settimeout(2)
+        ping = b"\x89\xfd" + b"\0\0\0\0" + b"x" * 125
+        with contextlib.suppress(OSError):
+            for _ in range(300):
+                client.sendall(ping * 500)
+    # All pings of one read are answered together; asyncio reads 256 KiB at most.
+    assert 0 < largest <= PONG_BACKLOG_BYTES + 256 * 1024
+
+
+@pytest.mark.parametrize("path", ["", "/"])
+def test_a_socket_without_a_path_is_refused(base: str, alice: Party, path: str) -> None:
+    with pytest.raises(InvalidStatus) as refusal:
+        connect(base.replace("http:", "ws:") + path, additional_headers=alice.headers)
+    assert refusal.value.response.status_code == 403
+
+
+@pytest.mark.parametrize("path", [PATH, "/v1/other"])
+def test_query_strings_are_never_logged(
+    base: str, alice: Party, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    address = base.replace("http:", "ws:") + path + "?api_key=sesame"
+    with (
+        caplog.at_level("DEBUG"),
+        contextlib.suppress(InvalidStatus),
+        connect(address, additional_headers=alice.headers),
+    ):
+        pass
+    told = [record.getMessage() for record in caplog.records if record.name != "websockets.client"]
+    assert any(path in line for line in told)
+    assert not any("sesame" in line for line in told)
+
+
+@contextlib.contextmanager
+def raw_socket(url: str, party: Party) -> Iterator[socket_module.socket]:
+    """A WebSocket after its handshake, for what no library would send."""
+    host, port = url.removeprefix("ws://").split("/")[0].split(":")
+    head = f"GET {PATH} HTTP/1.1\r\nHost: {host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    head += "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+    head += f"Authorization: {party.headers['Authorization']}\r\n\r\n"
+    with socket_module.create_connection((host, int(port)), 5) as client:
+        client.sendall(head.encode())
+        assert b" 101 " in client.recv(4096)
+        yield client

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+import logging
+from typing import Any
+
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.http11 import Request
 
 from ttsapp.server.connection import SCOPE_KEY, Connection
 
+# More than audio ever waits for a client that reads late. Beyond it pongs are left out, as they
+# may be.
+PONG_BACKLOG_BYTES = 512 * 1024
+
+# uvicorn's and the library's own lines hold the query string and the headers, and so keys. Ours
+# do not.
+_log = logging.getLogger("ttsapp.server.sockets")
+_log.setLevel(logging.WARNING)
+
 
 class SocketProtocol(WebSocketsSansIOProtocol):
     """Takes over from the HTTP protocol, and its transport with it."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.logger = self.conn.logger = _log
+
+    def handle_ping(self) -> None:
+        """A client that pings and never reads must not fill the memory with its answers."""
+        pong = b"".join(self.conn.data_to_send())
+        if self.transport.get_write_buffer_size() < PONG_BACKLOG_BYTES:
+            self.transport.write(pong)
 
     def connection_lost(self, exc: Exception | None) -> None:
         if isinstance(self.transport, Connection):

@@ -48,6 +48,9 @@ class SentenceFeed:
         return [Piece(part, True) for part in self._segmenter.flush() if is_speakable(part)]
 
 
+_MARKS = 8
+
+
 class TokenFeed:
     """Text goes to the open stream at once. The stream ends behind a sentence once it holds half
     of `limit` characters, at a blank once it holds all of them, and anywhere at half as many more.
@@ -59,6 +62,8 @@ class TokenFeed:
         self._limit = limit
         self._length = 0
         self._held = ""
+        # The end of what has been given, where the marks of a sentence may have been.
+        self._given = ""
 
     def push(self, text: str) -> list[Piece]:
         self._held += text
@@ -67,18 +72,22 @@ class TokenFeed:
             end = self._end()
             taken, self._held = self._held[: end or None], self._held[end:] if end else ""
             self._length = 0 if end else self._length + len(taken)
+            self._given = "" if end else (self._given + taken)[-_MARKS:]
             pieces.append(Piece(taken, end > 0))
         return pieces
 
     def flush(self) -> list[Piece]:
-        is_streaming, self._length, self._held = self._length > 0, 0, ""
+        is_streaming = self._length > 0
+        self._length, self._held, self._given = 0, "", ""
         return [Piece("", True)] if is_streaming else []
 
     def _end(self) -> int:
         """Where in the held text the stream ends; 0: not there."""
-        for match in self._SENTENCE.finditer(self._held):
-            if self._length + match.end() >= self._limit // 2:
-                return match.end()
+        given = len(self._given)
+        for match in self._SENTENCE.finditer(self._given + self._held):
+            end = match.end() - given
+            if end > 0 and self._length + end >= self._limit // 2:
+                return end
         room = max(0, self._limit - self._length)
         if blank := self._held.find(" ", room) + 1:
             return blank

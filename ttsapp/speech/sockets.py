@@ -46,7 +46,7 @@ class SpeechConsumer(AsyncWebsocketConsumer):
             await self._refuse(error)
             raise StopConsumer from None
         await self.accept()
-        log.info("socket opened", caller=caller.label)
+        log.info("socket opened", path=self.scope["path"], caller=caller.label)
         self._idle = Timer(settings.SOCKET_IDLE_SECONDS, self._close_idle)
         self._idle.start()
 
@@ -128,6 +128,7 @@ class SpeechConsumer(AsyncWebsocketConsumer):
 
     async def _refuse(self, error: ApiError) -> None:
         """A true 401 where the server can answer a handshake with one, else its 403."""
+        log.info("socket refused", path=self.scope["path"], code=error.code)
         if "websocket.http.response" not in (self.scope.get("extensions") or {}):
             await self.close()
             return
