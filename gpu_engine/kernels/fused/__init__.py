@@ -1,0 +1,27 @@
+"""The functions of `gpu_engine.kernels.plain` in Triton, or in its interpreter without a GPU."""
+
+from gpu_engine.kernels.fused.attention import attend_frame, attend_slots
+from gpu_engine.kernels.fused.linear import Tuning, gated, linear
+from gpu_engine.kernels.fused.rows import (
+    close_frame,
+    close_talker,
+    frame_input,
+    norm,
+    talker_input,
+)
+from gpu_engine.kernels.fused.sampling import draw_code, draw_talker
+
+__all__ = [
+    "Tuning",
+    "attend_frame",
+    "attend_slots",
+    "close_frame",
+    "close_talker",
+    "draw_code",
+    "draw_talker",
+    "frame_input",
+    "gated",
+    "linear",
+    "norm",
+    "talker_input",
+]

@@ -1,0 +1,113 @@
+"""The functions a step is written in, and the sets of them to choose from."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import ModuleType
+from typing import Any, Literal, Protocol
+
+from torch import Tensor
+from torch.nn import functional as F
+
+from gpu_engine.kernels import plain
+from gpu_engine.kernels.slots import Arena
+from gpu_engine.kernels.weights import Matrix, StackWeights, rms
+from gpu_engine.models.sampling import SpeechRules
+
+Variant = Literal["plain", "library", "fused", "early"]
+VARIANTS: tuple[Variant, ...] = ("plain", "library", "fused", "early")
+
+
+class Ops(Protocol):
+    """See `gpu_engine.kernels.plain`, whose functions these are."""
+
+    def linear(
+        self,
+        x: Tensor,
+        matrix: Matrix,
+        *,
+        gain: Tensor | None = None,
+        eps: float = 0.0,
+        bias: Tensor | None = None,
+        residual: Tensor | None = None,
+    ) -> Tensor: ...
+    def gated(self, x: Tensor, matrix: Matrix, *, gain: Tensor, eps: float) -> Tensor: ...
+    def norm(self, x: Tensor, gain: Tensor, eps: float) -> Tensor: ...
+    def attend_slots(
+        self, qkv: Tensor, stack: StackWeights, layer: int, arena: Arena, rows: Tensor
+    ) -> Tensor: ...
+    def attend_frame(
+        self, qkv: Tensor, stack: StackWeights, layer: int, cache: Tensor, start: int, count: int
+    ) -> Tensor: ...
+    def draw_talker(
+        self, logits: Tensor, arena: Arena, rows: Tensor, rules: SpeechRules
+    ) -> Tensor: ...
+    def draw_code(
+        self,
+        logits: Tensor,
+        arena: Arena,
+        rows: Tensor,
+        codes: Tensor,
+        group: int,
+        table: Tensor | None,
+    ) -> Tensor: ...
+    def talker_input(self, arena: Arena, rows: Tensor) -> Tensor: ...
+    def close_talker(
+        self, arena: Arena, rows: Tensor, hidden: Tensor, code0: Tensor, end: int
+    ) -> Tensor: ...
+    def frame_input(
+        self, arena: Arena, rows: Tensor, embedding: Tensor, codes: Tensor
+    ) -> Tensor: ...
+    def close_frame(
+        self, arena: Arena, rows: Tensor, embedding: Tensor, tables: Tensor, codes: Tensor
+    ) -> None: ...
+
+
+class _Set:
+    """A module's functions, some of them replaced."""
+
+    def __init__(self, module: ModuleType, **functions: Any) -> None:
+        for name in plain.__all__:
+            setattr(self, name, functions.get(name) or getattr(module, name))
+
+
+def make_ops(variant: Variant, tuning: Any = None) -> Ops:
+    """`plain`: the reference. `fused`: Triton. `early`: Triton, each kernel loading its weights
+    before the one in front has ended. `library`: Triton but for the products, which are cuBLAS's.
+    `tuning` is a `fused.Tuning`. Raises ImportError without Triton."""
+    if variant == "plain":
+        return _Set(plain)  # type: ignore[return-value]
+    from gpu_engine.kernels import fused
+
+    if variant == "library":
+        return _Set(fused, linear=_linear, gated=_gated)  # type: ignore[return-value]
+    early = variant == "early"
+    tuned = fused.Tuning(early=early) if tuning is None else tuning
+    functions = {name: partial(getattr(fused, name), early=early) for name in plain.__all__}
+    functions["linear"] = partial(fused.linear, tuning=tuned)
+    functions["gated"] = partial(fused.gated, tuning=tuned)
+    return _Set(fused, **functions)  # type: ignore[return-value]
+
+
+def _linear(
+    x: Tensor,
+    matrix: Matrix,
+    *,
+    gain: Tensor | None = None,
+    eps: float = 0.0,
+    bias: Tensor | None = None,
+    residual: Tensor | None = None,
+) -> Tensor:
+    """cuBLAS cannot read e4m3 against bf16: such a matrix is unfolded for the product."""
+    x = x if gain is None else rms(x, gain, eps)
+    weight = matrix.dense(x.dtype)
+    if residual is not None and bias is None:
+        # The residual is the accumulator's start: no pass over the result.
+        return residual.addmm(x, weight.t())
+    y = F.linear(x, weight, bias)
+    return y if residual is None else residual + y
+
+
+def _gated(x: Tensor, matrix: Matrix, *, gain: Tensor, eps: float) -> Tensor:
+    gate, up = _linear(x, matrix, gain=gain, eps=eps).chunk(2, -1)
+    return F.silu(gate) * up

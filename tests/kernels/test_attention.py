@@ -1,0 +1,80 @@
+"""Attention in Triton against plain PyTorch: ragged lengths, block edges, an empty context."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from gpu_engine.kernels import plain
+from gpu_engine.kernels.slots import Arena
+from gpu_engine.kernels.weights import StackWeights
+
+pytestmark = pytest.mark.usefixtures("fused")
+
+
+def qkv(rows: int, stack: StackWeights) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(rows)
+    width = (stack.heads + 2 * stack.kv_heads) * stack.head_dim
+    return torch.randn(rows, width, generator=generator).to(stack.gain.device)
+
+
+@pytest.mark.parametrize(
+    "positions", [[0, 0, 0], [1, 63, 64], [65, 95, 2], [5, 5, 94], [70], [0, 93, 33, 64, 1, 0]]
+)
+def test_rows_attend_to_their_own_slots(
+    positions: list[int], talker_stack: StackWeights, arena: Arena
+) -> None:
+    """One to three blocks of 64, block edges, and the scratch slot twice in the longest batch."""
+    from gpu_engine.kernels.fused.attention import attend_slots
+
+    rows = torch.tensor([3, 0, 4, 1, 2, 5][: len(positions)], device=arena.position.device)
+    arena.position[rows] = torch.tensor(positions, device=rows.device)
+    x, before = qkv(len(rows), talker_stack), arena.keys.clone()
+    mine = attend_slots(x, talker_stack, 1, arena, rows)
+    keys, values = arena.keys.clone(), arena.values.clone()
+    arena.keys.copy_(before)
+    reference = plain.attend_slots(x, talker_stack, 1, arena, rows)
+    torch.testing.assert_close(mine, reference, rtol=1e-5, atol=2e-6)
+    torch.testing.assert_close(keys, arena.keys, rtol=1e-5, atol=2e-6)
+    assert torch.equal(values, arena.values)
+    assert torch.equal(keys[0], before[0])  # the other layer
+
+
+def test_a_slot_beyond_its_position_is_never_read(talker_stack: StackWeights, arena: Arena) -> None:
+    from gpu_engine.kernels.fused.attention import attend_slots
+
+    rows = torch.tensor([2, 4], device=arena.position.device)
+    arena.position[rows] = torch.tensor([7, 64], device=rows.device)
+    arena.keys[:, 2, :, 7:], arena.values[:, 2, :, 7:] = float("nan"), float("nan")
+    arena.keys[:, 4, :, 64:], arena.values[:, 4, :, 64:] = float("nan"), float("nan")
+    mine = attend_slots(qkv(2, talker_stack), talker_stack, 0, arena, rows)
+    assert mine.isfinite().all()
+
+
+def test_a_frame_position_by_position(predictor_stack: StackWeights) -> None:
+    """Two positions first, then fourteen single ones, as the Code Predictor goes."""
+    from gpu_engine.kernels.fused.attention import attend_frame
+
+    stack, rows = predictor_stack, 3
+    shape = len(stack.layers), 2, rows, 16, stack.kv_heads, stack.head_dim
+    mine = torch.full(shape, float("nan"), device=stack.gain.device)
+    reference = mine.clone()
+    for start, count in [(0, 2), *((at, 1) for at in range(2, 16))]:
+        x = qkv(rows * count, stack) + start
+        got = attend_frame(x, stack, 1, mine, start, count)
+        want = plain.attend_frame(x, stack, 1, reference, start, count)
+        torch.testing.assert_close(got, want, rtol=1e-5, atol=2e-6)
+    assert mine[0].isnan().all()
+    torch.testing.assert_close(mine[1], reference[1], rtol=1e-5, atol=2e-6)
+
+
+def test_large_scores_do_not_overflow(talker_stack: StackWeights, arena: Arena) -> None:
+    from gpu_engine.kernels.fused.attention import attend_slots
+
+    rows = torch.tensor([1], device=arena.position.device)
+    arena.position[rows] = 80
+    arena.keys *= 1e3
+    x = qkv(1, talker_stack)
+    mine = attend_slots(x, talker_stack, 0, arena, rows)
+    reference = plain.attend_slots(x, talker_stack, 0, arena, rows)
+    torch.testing.assert_close(mine, reference, rtol=1e-2, atol=1e-3)
