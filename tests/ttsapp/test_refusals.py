@@ -102,7 +102,7 @@ def test_an_unknown_model(http: httpx.Client, alice: Party) -> None:
     refused(send(http, alice, model="gpt-9"), 404, "model_not_found", "model")
 
 
-@pytest.mark.parametrize("name", ["opus", "aac", "flac", "ogg", "MP3", ""])
+@pytest.mark.parametrize("name", ["ogg", "vorbis", "MP3", ""])
 def test_a_format_that_is_not_offered(http: httpx.Client, alice: Party, name: str) -> None:
     refused(send(http, alice, response_format=name), 400, "invalid_value", "response_format")
 
@@ -111,8 +111,8 @@ def test_a_stream_format_that_is_not_offered(http: httpx.Client, alice: Party) -
     refused(send(http, alice, stream_format="ndjson"), 400, "invalid_value", "stream_format")
 
 
-@pytest.mark.parametrize("speed", [0.5, 1.25, 4.0, 0, -1])
-def test_a_speed_that_would_be_ignored(http: httpx.Client, alice: Party, speed: float) -> None:
+@pytest.mark.parametrize("speed", [0.24, 4.01, 0, -1])
+def test_a_speed_that_none_could_follow(http: httpx.Client, alice: Party, speed: float) -> None:
     refused(send(http, alice, speed=speed), 400, "invalid_value", "speed")
 
 

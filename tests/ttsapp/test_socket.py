@@ -145,14 +145,15 @@ def test_the_engine_is_called_once_there_is_something_to_say(
     assert [heard.start.text for heard in engine.heard] == [" …Now"]
 
 
-@pytest.mark.parametrize("name", ["wav", "mp3"])
+@pytest.mark.parametrize("name", ["wav", "mp3", "opus", "webm", "flac"])
 def test_other_formats(socket: ClientConnection, name: str) -> None:
     start(socket, response_format=name)
     send(socket, type="text", text="Hello.")
     send(socket, type="end")
     audio, _ = hear(socket)
 
-    assert audio[:2] == {"wav": b"RI", "mp3": b"\xff\xf3"}[name]
+    starts = {"wav": b"RI", "mp3": b"\xff\xf3", "opus": b"Og", "webm": b"\x1aE", "flac": b"fL"}
+    assert audio[:2] == starts[name]
 
 
 def test_cancel_stops_at_once_and_bills_what_was_heard(

@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator
 from django.http import HttpResponse, StreamingHttpResponse
 
 from ttsapp.errors import ApiError, BrokenStreamError
-from ttsapp.speech.formats import CONTENT_TYPES, ENCODERS
+from ttsapp.speech import encoders
+from ttsapp.speech.order import Order
 from ttsapp.speech.session import Session
 
 
@@ -24,9 +25,8 @@ async def streamed(session: Session) -> StreamingHttpResponse:
     """Chunks as the engine makes them. Raises ApiError for what fails before the first of them."""
     audio = session.audio()
     first = await anext(audio)
-    content_type = CONTENT_TYPES[session.order.response_format]
-    chunks = encoded(first, audio, session.order.response_format)
-    response = StreamingHttpResponse(unbroken(chunks), content_type=content_type)
+    chunks = unbroken(encoded(first, audio, session.order))
+    response = StreamingHttpResponse(chunks, content_type=session.order.audio.content_type)
     describe(session, response)
     return response
 
@@ -34,25 +34,24 @@ async def streamed(session: Session) -> StreamingHttpResponse:
 async def whole(session: Session) -> HttpResponse:
     """Everything at once, with its length and how it ended. Raises ApiError if any of it fails."""
     pcm = b"".join([chunk async for chunk in session.audio()])
-    encoder = ENCODERS[session.order.response_format]()
-    body = await encoder.begin(len(pcm)) + await encoder.encode(pcm) + await encoder.end()
-    response = HttpResponse(body, content_type=CONTENT_TYPES[session.order.response_format])
+    order = session.order
+    body = await encoders.whole(order.audio, pcm, order.speed)
+    response = HttpResponse(body, content_type=order.audio.content_type)
     describe(session, response)
     response["x-finish-reason"] = session.tally.finish_reason
-    response["x-audio-ms"] = str(session.tally.audio_ms)
+    response["x-audio-ms"] = str(round(session.tally.audio_ms / order.speed))
     return response
 
 
-async def encoded(
-    first: bytes, rest: AsyncIterator[bytes], response_format: str
-) -> AsyncIterator[bytes]:
-    """One valid file of that format, in pieces; the header travels with the first audio."""
-    encoder = ENCODERS[response_format]()
-    yield await encoder.begin(None) + await encoder.encode(first)
+async def encoded(first: bytes, rest: AsyncIterator[bytes], order: Order) -> AsyncIterator[bytes]:
+    """One valid stream of the order's format; the header travels with the first audio."""
+    encoding = encoders.Encoding(order.audio, order.speed)
+    if chunk := await encoding.push(first):
+        yield chunk
     async for pcm in rest:
-        if chunk := await encoder.encode(pcm):
+        if chunk := await encoding.push(pcm):
             yield chunk
-    if tail := await encoder.end():
+    if tail := await encoding.finish():
         yield tail
 
 

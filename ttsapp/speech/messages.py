@@ -11,10 +11,10 @@ from ttsapp import strict
 from ttsapp.dialects.openai import codec
 from ttsapp.errors import ApiError, invalid
 from ttsapp.keys.authentication import Caller
+from ttsapp.speech.encoders import audio_format
 from ttsapp.speech.events import Done, Event, Failed, Flushed, Report
 from ttsapp.speech.feed import TextMode
-from ttsapp.speech.formats import ENCODERS, SAMPLE_RATE
-from ttsapp.speech.order import SEED, Order, check_instructions, fresh_seed
+from ttsapp.speech.order import SEED, Order, check_instructions, check_speed, fresh_seed
 from ttsapp.voices.catalogue import Catalogue
 
 _START: dict[str, Any] = {
@@ -22,6 +22,9 @@ _START: dict[str, Any] = {
     "model": str,
     "voice": str,
     "response_format": str,
+    "sample_rate": int,
+    "bit_rate": int,
+    "speed": float,
     "language": str,
     "instructions": str,
     "seed": SEED,
@@ -57,7 +60,9 @@ def parse(text: str) -> dict[str, Any]:
 
 def order(request_id: UUID, caller: Caller, start: dict[str, Any], served: Catalogue) -> Order:
     """A `start` message against what the engine serves. Raises ApiError."""
-    strict.check_choice(start, "response_format", tuple(ENCODERS))
+    name = start.get("response_format", "pcm")
+    audio = audio_format(name, start.get("sample_rate"), start.get("bit_rate"))
+    check_speed(start.get("speed", 1.0))
     strict.check_choice(start, "mode", tuple(TextMode))
     check_instructions(start.get("instructions", ""))
     model = served.model(start["model"]) if "model" in start else served.default()
@@ -69,7 +74,10 @@ def order(request_id: UUID, caller: Caller, start: dict[str, Any], served: Catal
         transport="ws",
         model=model,
         voice=model.preset(start["voice"]),
-        response_format=start.get("response_format", "pcm"),
+        response_format=name,
+        sample_rate=audio.sample_rate,
+        bit_rate=audio.bit_rate,
+        speed=start.get("speed", 1.0),
         language=model.language(start.get("language", "auto")),
         instructions=start.get("instructions", ""),
         seed=start["seed"] if "seed" in start else fresh_seed(),
@@ -84,7 +92,7 @@ def accepted(order: Order) -> str:
         model=order.model.id,
         voice=order.voice.name,
         response_format=order.response_format,
-        sample_rate=SAMPLE_RATE,
+        sample_rate=order.audio.sample_rate,
         seed=order.seed,
     )
 

@@ -13,6 +13,7 @@ import msgspec
 from gpu_engine.proto import engine_pb2
 from ttsapp.errors import ApiError, invalid
 from ttsapp.keys.authentication import Caller
+from ttsapp.speech.encoders import FASTEST, SLOWEST, AudioFormat, audio_format
 from ttsapp.voices.catalogue import Preset, SpeechModel
 
 # Random seeds stay small enough to be exact in every client's number type.
@@ -25,7 +26,9 @@ INSTRUCTIONS_LIMIT = 4096
 @dataclass(frozen=True, slots=True)
 class Order:
     """`whole`: the answer is sent only when all of it exists, so none of it counts before.
-    `text_field`: what the dialect calls the text, for errors about it."""
+    `text_field`: what the dialect calls the text, for errors about it. `sample_rate` in Hz and
+    `bit_rate` in bits/s: the format's usual ones if None. `speed`: of what is sent; times on the
+    context's clock and the audio that is charged are those of the speech as it was made."""
 
     id: UUID
     caller: Caller
@@ -38,6 +41,13 @@ class Order:
     seed: int
     whole: bool = False
     text_field: str = "input"
+    sample_rate: int | None = None
+    bit_rate: int | None = None
+    speed: float = 1.0
+
+    @property
+    def audio(self) -> AudioFormat:
+        return audio_format(self.response_format, self.sample_rate, self.bit_rate)
 
     def start(self, text: str, *, is_complete: bool) -> engine_pb2.Start:
         """The engine's opening message for a piece of its text. One that is still being written
@@ -79,6 +89,12 @@ def check_text(text: str, limit: int, field: str) -> None:
 
 def nothing_to_say(field: str) -> ApiError:
     return invalid("There is nothing to say in this text.", field, "empty_input")
+
+
+def check_speed(speed: float, field: str = "speed") -> None:
+    """Raises ApiError 400 for a speed that no one could follow."""
+    if not SLOWEST <= speed <= FASTEST:
+        raise invalid(f"{field} may be {SLOWEST} to {FASTEST}.", field)
 
 
 def check_instructions(text: str) -> None:

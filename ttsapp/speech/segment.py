@@ -14,7 +14,7 @@ from ttsapp import background
 from ttsapp.engine import errors
 from ttsapp.engine.client import EngineStream, client
 from ttsapp.errors import ApiError
-from ttsapp.speech.formats import BYTES_PER_MS, BYTES_PER_SAMPLE
+from ttsapp.speech.encoders.samples import BYTES_PER_MS, BYTES_PER_SAMPLE
 from ttsapp.speech.order import Order
 
 CANCEL_SECONDS = 1.0

@@ -12,8 +12,8 @@ from django.conf import settings
 
 from ttsapp import background
 from ttsapp.errors import ApiError
+from ttsapp.speech.encoders.samples import BYTES_PER_SAMPLE
 from ttsapp.speech.events import Audio, Flushed
-from ttsapp.speech.formats import BYTES_PER_SAMPLE
 from ttsapp.speech.segment import Segment
 
 # The next engine stream opens when so little of this one is left to make: its first audio takes

@@ -9,8 +9,8 @@ from billing.rating import Outcome, billed_characters, spoken_characters
 from billing.services import Usage
 from gpu_engine.proto import engine_pb2
 from ttsapp.errors import ApiError
+from ttsapp.speech.encoders.samples import BYTES_PER_MS
 from ttsapp.speech.events import Report
-from ttsapp.speech.formats import BYTES_PER_MS
 from ttsapp.speech.segment import Segment
 from ttsapp.speech.services import Record
 

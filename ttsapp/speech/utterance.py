@@ -12,9 +12,9 @@ from ttsapp import background
 from ttsapp.speech import messages
 from ttsapp.speech.context import Context
 from ttsapp.speech.delivery import Delivery
+from ttsapp.speech.encoders import Encoding
 from ttsapp.speech.events import Audio, Done, Event
 from ttsapp.speech.feed import TextMode
-from ttsapp.speech.formats import ENCODERS
 from ttsapp.speech.order import Order
 
 log = structlog.get_logger()
@@ -39,7 +39,7 @@ class Utterance:
         self.context.arrived = lambda: delivery.taken
         self._delivery = delivery
         self._encoded_bytes = 0
-        self._encoder = ENCODERS[order.response_format]()
+        self._encoding = Encoding(order.audio, order.speed)
         self._send_text, self._send_bytes = send_text, send_bytes
         self._on_broken = on_broken
         self._speaking: asyncio.Task[None] | None = None
@@ -68,11 +68,10 @@ class Utterance:
 
     async def _send(self, event: Event) -> None:
         if isinstance(event, Audio):
-            head = await self._encoder.begin(None) if event.first_sample == 0 else b""
-            await self._send_audio(head + await self._encoder.encode(event.pcm), len(event.pcm))
+            await self._send_audio(await self._encoding.push(event.pcm), len(event.pcm))
             return
         if isinstance(event, Done) and event.reason != "cancelled":
-            await self._send_audio(await self._encoder.end())
+            await self._send_audio(await self._encoding.finish())
         await self._send_text(messages.of_event(event, self.order))
 
     async def _send_audio(self, data: bytes, pcm_bytes: int = 0) -> None:

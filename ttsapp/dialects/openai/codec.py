@@ -13,8 +13,15 @@ from django.conf import settings
 from ttsapp import strict
 from ttsapp.errors import ApiError, invalid
 from ttsapp.keys.authentication import Caller
-from ttsapp.speech.formats import ENCODERS
-from ttsapp.speech.order import SEED, Order, check_instructions, check_text, fresh_seed
+from ttsapp.speech.encoders import AudioFormat, audio_format
+from ttsapp.speech.order import (
+    SEED,
+    Order,
+    check_instructions,
+    check_speed,
+    check_text,
+    fresh_seed,
+)
 from ttsapp.voices.catalogue import Catalogue
 
 
@@ -31,6 +38,8 @@ _FIELDS: dict[str, Any] = {
     "instruct": str,
     "response_format": str,
     "stream_format": str,
+    "sample_rate": int,
+    "bit_rate": int,
     "speed": float,
     "language": str,
     "seed": SEED,
@@ -47,7 +56,8 @@ class SpeechBody:
     input: str
     voice: str
     instructions: str
-    response_format: str
+    audio: AudioFormat
+    speed: float
     language: str
     seed: int
     is_sse: bool
@@ -57,10 +67,10 @@ class SpeechBody:
 def parse_speech(content_type: str, body: bytes) -> SpeechBody:
     """Raises ApiError 415 or 400, naming the field that is at fault."""
     fields = _typed_fields(content_type, body)
-    strict.check_choice(fields, "response_format", tuple(ENCODERS))
+    name = fields.get("response_format", "mp3")
+    audio = audio_format(name, fields.get("sample_rate"), fields.get("bit_rate"))
     strict.check_choice(fields, "stream_format", ("audio", "sse"))
-    if fields.get("speed", 1.0) != 1.0:
-        raise invalid("Changing the speed is not offered: leave it out or send 1.0.", "speed")
+    check_speed(fields.get("speed", 1.0))
     instructions = _instructions(fields)
     check_text(fields["input"], settings.MAX_INPUT_CHARACTERS, "input")
     is_sse, is_whole = fields.get("stream_format") == "sse", fields.get("stream") is False
@@ -72,7 +82,8 @@ def parse_speech(content_type: str, body: bytes) -> SpeechBody:
         input=fields["input"],
         voice=voice.id if isinstance(voice, VoiceId) else voice,
         instructions=instructions,
-        response_format=fields.get("response_format", "mp3"),
+        audio=audio,
+        speed=fields.get("speed", 1.0),
         language=fields.get("language", "auto"),
         seed=fields["seed"] if "seed" in fields else fresh_seed(),
         is_sse=is_sse,
@@ -89,7 +100,10 @@ def order(request_id: UUID, caller: Caller, body: SpeechBody, catalogue: Catalog
         transport="sse" if body.is_sse else "http",
         model=model,
         voice=model.preset(body.voice),
-        response_format=body.response_format,
+        response_format=body.audio.name,
+        sample_rate=body.audio.sample_rate,
+        bit_rate=body.audio.bit_rate,
+        speed=body.speed,
         language=model.language(body.language),
         instructions=body.instructions,
         seed=body.seed,

@@ -19,7 +19,7 @@ async def streamed(session: Session) -> StreamingHttpResponse:
     """Audio deltas and one done event. Raises ApiError for what fails before the first delta."""
     audio = session.audio()
     first = await anext(audio)
-    events = _events(session, encoded(first, audio, session.order.response_format))
+    events = _events(session, encoded(first, audio, session.order))
     response = StreamingHttpResponse(events, content_type="text/event-stream")
     describe(session, response)
     return response
