@@ -48,6 +48,7 @@ def _add_steps(parser: argparse.ArgumentParser) -> None:
     add("--checkpoint", default=shipped, required=not shipped, help="folder, official layout")
     add("--device", default="auto", choices=["auto", "cpu", "cuda"])
     add("--threads", type=int, default=0, help="CPU threads")
+    add("--kernels", default="auto", choices=["auto", "torch"], help="of a small model on a CPU")
     add("--rows", type=int, nargs="+", default=[1, 2, 4, 8], help="streams in a batch")
     add("--frames", type=int, nargs="+", default=[1, 2, 4, 8], help="frames of a codec decode")
     add("--context", type=int, default=100, help="positions behind each Talker step")

@@ -56,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.checkpoint,
         device=arguments.device,
         threads=arguments.threads,
+        kernels=arguments.kernels,
         max_streams=max(arguments.rows),
         max_positions=arguments.context + 4 * RUN,
     )
@@ -70,6 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         "machine": describe(),
         "checkpoint": settings.folder.resolve().name,
         "device": runner.device.type,
+        "runner": type(runner).__name__,
         "threads": torch.get_num_threads(),
         "context": arguments.context,
         "steps": [asdict(cell) for cell in cells],

@@ -67,9 +67,13 @@ class Runner:
         if session.codes is not None:
             self._hear_reference(row, session.codes)
         self.tokens[row], self.seen[row] = 0, False
-        positions = torch.arange(session.position, device=self.device)[None]
-        attend = PrefillAttend(self.kv, slot)
-        hidden = talker(prompt.inputs[None], positions, attend)[:, -1]
+        return self._read(session, row, prompt.inputs)
+
+    def _read(self, session: Session, row: Tensor, inputs: Tensor) -> Sampled:
+        """A whole prompt [n, H] into its slot."""
+        positions = torch.arange(len(inputs), device=self.device)[None]
+        attend = PrefillAttend(self.kv, session.slot)
+        hidden = self.checkpoint.talker(inputs[None], positions, attend)[:, -1]
         return self._sample([session], row, hidden)
 
     @torch.inference_mode()

@@ -8,6 +8,7 @@ from gpu_engine.config import read_config
 from gpu_engine.errors import CheckpointError
 from gpu_engine.models.checkpoint import WEIGHTS, Checkpoint, load_checkpoint
 from gpu_engine.models.prompt import PromptRequest, plan_prompt
+from gpu_engine.native import NativeRunner, library, runs_natively
 from gpu_engine.runner import Runner, Sampled, Session
 from gpu_engine.server.settings import BadSetting, EngineSettings
 
@@ -33,7 +34,7 @@ def load_runner(settings: EngineSettings) -> Runner:
     streams, positions = settings.slots(device), settings.max_positions
     try:
         checkpoint = load_checkpoint(settings.folder, device, dtype)
-        return Runner(checkpoint, streams, positions)
+        return build_runner(checkpoint, streams, positions, settings.kernels)
     except (MemoryError, RuntimeError) as error:
         # torch says so only in words that differ by device.
         if "memory" not in str(error).lower():
@@ -41,6 +42,14 @@ def load_runner(settings: EngineSettings) -> Runner:
         wanted = f"the checkpoint and {streams} streams of {positions} positions"
         problem = f"too little memory on {device} for {wanted}"
         raise BadSetting(f"{problem}: lower --max-streams or --max-positions") from None
+
+
+def build_runner(checkpoint: Checkpoint, streams: int, positions: int, kernels: str) -> Runner:
+    """C where it is faster and can be had, PyTorch's operators elsewhere."""
+    compiled = library() if kernels == "auto" and runs_natively(checkpoint) else None
+    if compiled is None:
+        return Runner(checkpoint, streams, positions)
+    return NativeRunner(checkpoint, streams, positions, compiled)
 
 
 def warm_up(runner: Runner) -> None:

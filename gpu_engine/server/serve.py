@@ -47,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--listen", default=usual.listen, help="unix:/path or host:port")
     add("--device", default=usual.device, choices=["auto", "cpu", "cuda"])
     add("--threads", type=int, default=0, help="CPU threads of the core")
+    add("--kernels", default=usual.kernels, choices=["auto", "torch"], help="of a small CPU model")
     add("--max-streams", type=int, default=0, help="concurrent streams; memory is set aside")
     add("--waiting", type=int, default=usual.waiting, help="streams that may wait for a slot")
     add("--max-positions", type=int, default=usual.max_positions, help="prompt and speech, a slot")

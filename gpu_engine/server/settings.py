@@ -48,6 +48,7 @@ class EngineSettings:
     listen: str = "127.0.0.1:7788"
     device: str = "auto"
     threads: int = 0
+    kernels: str = "auto"
     max_streams: int = 0
     waiting: int = 32
     max_positions: int = 4096
