@@ -25,7 +25,7 @@ TESTS ?= tests
 # One file stays on one process: its servers and databases are shared by its tests.
 PYTEST ?= -n 2 --dist loadfile
 
-.PHONY: help run demo test test-speech check format proto check-proto bench-local eval-speech lock setup setup-dev clean
+.PHONY: help run demo test test-speech check format proto check-proto bench-local bench-gateway eval-speech lock setup setup-dev clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -70,6 +70,9 @@ bench-local: $(READY_DEV) ## first audio, real time, underruns on this machine (
 	fi; \
 	$(PY) -m ttsapp.launch with --warm -- $(PY) -m gpu_engine bench --out docs/benchmarks; \
 	$(PY) -m tests.docs.measured
+
+bench-gateway: $(READY_DEV) ## what the control plane adds to first audio, at 1, 10 and 50 requests/s
+	$(PY) -m gpu_engine.bench.gateway
 
 test-speech: $(READY_DEV) $(HEARING) ## hear what make demo says with a recogniser
 	$(PY) -m pytest -m speech tests/speech

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -47,7 +48,9 @@ class Usage:
 
 def reserve(request: Metered) -> None:
     """Notes that the engine works for this request; saying it twice changes nothing."""
-    Reservation.objects.bulk_create([_reservation(request)], ignore_conflicts=True)
+    # One statement that commits by itself: `bulk_create` would make a transaction of it.
+    with suppress(IntegrityError):
+        _reservation(request).save(force_insert=True)
 
 
 @transaction.atomic

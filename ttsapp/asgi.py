@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any
 
 import django
@@ -19,6 +20,9 @@ from django.urls import path  # noqa: E402
 
 from ttsapp.edge import BodyLimit, Lifespan, PagesAndApi, RefuseUnknownSockets  # noqa: E402
 from ttsapp.speech.sockets import SpeechConsumer  # noqa: E402
+
+# The loop waits so long for a database thread that computes: with Python's 5 ms, audio would too.
+sys.setswitchinterval(0.0005)
 
 # A page's thread is new and so are its connections: there is nothing old to close when it begins,
 # while a synchronous receiver would cost every API request a thread hop before its first audio.

@@ -15,7 +15,7 @@ from typing import ParamSpec, TypeVar
 import structlog
 from django.conf import settings
 from django.db import Error as DatabaseError
-from django.db import close_old_connections
+from django.db import close_old_connections, connection
 
 from ttsapp.errors import ApiError
 
@@ -92,4 +92,6 @@ def readers() -> ThreadPoolExecutor:
 
 @cache
 def writers() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(settings.DATABASE_THREADS, thread_name_prefix="write")
+    """SQLite takes one writer at a time: a second would only wait, and wake late."""
+    threads = 1 if connection.vendor == "sqlite" else settings.DATABASE_THREADS
+    return ThreadPoolExecutor(threads, thread_name_prefix="write")

@@ -11,12 +11,15 @@ from typing import Any
 import msgspec
 import structlog
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
+from django.core.handlers.exception import convert_exception_to_response
 
-from ttsapp import background, ids, stopping
+from ttsapp import background, context, ids, stopping
 from ttsapp.dialects.openai import codec
 from ttsapp.engine import client
 from ttsapp.errors import ApiError, BrokenStreamError
 from ttsapp.http import is_api
+from ttsapp.middleware import RequestContext
+from ttsapp.server import connection
 
 log = structlog.get_logger()
 
@@ -62,9 +65,17 @@ class PagesAndApi(ASGIHandler):
 
     Django gives each request a thread, two tasks and a file for its body, and lets go of what it
     does when the server stops. An API request is answered in the server's own task: it ends when
-    its client leaves or the process does, and nothing is started that it need not wait for."""
+    its client leaves or the process does, and nothing is started that it need not wait for. Of the
+    middleware only the outermost layer concerns it: sessions, CSRF and pages do not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        views: Any = self
+        inside: Any = convert_exception_to_response(views._get_response_async)
+        self._api: Any = convert_exception_to_response(RequestContext(inside))
 
     async def __call__(self, scope: Message, receive: Any, send: Any) -> None:
+        context.connection.set(connection.of(scope))
         if is_api(scope["path"]):
             await self._answer(scope, receive, send)
         else:
@@ -75,13 +86,13 @@ class PagesAndApi(ASGIHandler):
         if body is None:
             return
         client = _Client(receive)
-        handler: Any = self
+        django: Any = self
         with stopping.cut_short():
             client.watch()
             try:
                 request = ASGIRequest(scope, BytesIO(body))
-                response = await handler._middleware_chain(request)
-                await handler.send_response(response, send)
+                response = await self._api(request)
+                await django.send_response(response, send)
             except asyncio.CancelledError:
                 if client.has_left:
                     return

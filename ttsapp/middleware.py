@@ -1,17 +1,15 @@
-"""The middleware chain: native to asyncio from end to end, with the browser's part of it (sessions,
-CSRF, messages) stepping aside for the API."""
+"""The middleware chain, native to asyncio from end to end. The API has only its outermost layer:
+see ttsapp/edge.py."""
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import structlog
 from asgiref.sync import markcoroutinefunction
-from django.contrib.auth.middleware import AuthenticationMiddleware
-from django.contrib.messages.middleware import MessageMiddleware
-from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -56,7 +54,9 @@ class RequestContext:
         response.setdefault("X-Content-Type-Options", "nosniff")
         if isinstance(response, HttpResponse):
             response.setdefault("Content-Length", str(len(response.content)))
-        _write_access_line(request, response, started)
+        milliseconds = round((time.perf_counter() - started) * 1000, 1)
+        # In the request's own context, but behind the answer's first bytes.
+        asyncio.get_running_loop().call_soon(_write_access_line, request, response, milliseconds)
         return response
 
     def _refuse_host(self, request: HttpRequest) -> HttpResponse | None:
@@ -89,18 +89,7 @@ class StaticFiles(WhiteNoiseMiddleware):  # type: ignore[misc]
         return _read(found.get_response(request.method, request.META))
 
 
-class PagesOnly:
-    """Mixed into Django's own middleware: the API passes without it, and without its thread."""
-
-    get_response: Any
-
-    async def __acall__(self, request: HttpRequest) -> HttpResponseBase:
-        around = self.get_response if is_api(request.path_info) else super().__acall__  # type: ignore[misc]
-        response: HttpResponseBase = await around(request)
-        return response
-
-
-class Security(PagesOnly, SecurityMiddleware):
+class Security(SecurityMiddleware):
     """Django's security headers, and a policy that leaves nothing to inject into."""
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
@@ -109,25 +98,15 @@ class Security(PagesOnly, SecurityMiddleware):
         return super().process_response(request, response)
 
 
-class Session(PagesOnly, SessionMiddleware):
-    pass
+class Csrf(CsrfViewMiddleware):
+    """Asked before every view, the API's too, which send keys and no cookies."""
 
-
-class Csrf(PagesOnly, CsrfViewMiddleware):
     async def process_view(  # type: ignore[override]
         self, request: HttpRequest, callback: Any, args: Any, kwargs: Any
     ) -> HttpResponse | None:
         if is_api(request.path_info):
             return None
         return super().process_view(request, callback, args, kwargs)
-
-
-class Authentication(PagesOnly, AuthenticationMiddleware):
-    pass
-
-
-class Message(PagesOnly, MessageMiddleware):
-    pass
 
 
 def _read(answer: Any) -> HttpResponse:
@@ -139,12 +118,14 @@ def _read(answer: Any) -> HttpResponse:
     return response
 
 
-def _write_access_line(request: HttpRequest, response: HttpResponseBase, started: float) -> None:
+def _write_access_line(
+    request: HttpRequest, response: HttpResponseBase, milliseconds: float
+) -> None:
     """To the first byte of the answer; the query string stays out, it may hold anything."""
     log.info(
         "request",
         method=request.method,
         path=request.path,
         status=response.status_code,
-        ms=round((time.perf_counter() - started) * 1000, 1),
+        ms=milliseconds,
     )

@@ -62,15 +62,15 @@ INSTALLED_APPS = [
     "billing",
 ]
 
-# Every one of these is native to asyncio and steps aside for the API: no thread on the audio path.
+# For pages. The API passes the first alone, and so without a thread on the way to its audio.
 MIDDLEWARE = [
     "ttsapp.middleware.RequestContext",
     "ttsapp.middleware.StaticFiles",
     "ttsapp.middleware.Security",
-    "ttsapp.middleware.Session",
+    "django.contrib.sessions.middleware.SessionMiddleware",
     "ttsapp.middleware.Csrf",
-    "ttsapp.middleware.Authentication",
-    "ttsapp.middleware.Message",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
 ]
 
 ROOT_URLCONF = "ttsapp.urls"

@@ -55,6 +55,7 @@ class Heard:
     reached: threading.Event = field(default_factory=threading.Event)
     ended: threading.Event = field(default_factory=threading.Event)
     outcome: str = ""
+    spoken: int = 0
 
     @property
     def text(self) -> str:
@@ -122,6 +123,7 @@ class ScriptedEngine(engine_pb2_grpc.EngineServicer):
                 break
             yield pb.SynthesizeEvent(audio=pb.Audio(pcm=chunk(place), first_sample=samples))
             samples += CHUNK_SAMPLES
+            heard.spoken = place + 1
         was_cancelled = told.cancelled.is_set()
         if not was_cancelled:
             await told.text_ended.wait()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import subprocess
@@ -33,20 +32,30 @@ def test_nothing_synchronous_waits_for_a_request_to_begin() -> None:
     assert shown.stdout == "[]\n"
 
 
-def test_the_browsers_part_steps_aside_for_the_api() -> None:
-    browsers = [import_string(name) for name in settings.MIDDLEWARE[2:]]
-    assert all(issubclass(layer, middleware.PagesOnly) for layer in browsers)
+def test_nothing_buffers_what_a_view_streams() -> None:
     assert "django.middleware.gzip.GZipMiddleware" not in settings.MIDDLEWARE
 
 
-@pytest.mark.parametrize("name", settings.MIDDLEWARE[2:])
-def test_a_layer_hands_an_api_request_straight_on(name: str, rf) -> None:
-    async def answer(request: object) -> str:
-        return "straight on"
+def test_the_api_passes_the_outermost_layer_alone(
+    http: httpx.Client, alice: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError("the API went through the pages' middleware")
 
-    layer = import_string(name)(answer)
-    layer.process_request = layer.process_response = None  # would fail if called
-    assert asyncio.run(layer(rf.get("/v1/models"))) == "straight on"
+    for layer in (middleware.StaticFiles, middleware.Security):
+        monkeypatch.setattr(layer, "__call__", fail)
+    assert http.get("/v1/models", headers=alice.headers).status_code == 200
+    assert http.get("/console/login").status_code == 500
+
+
+def test_the_api_starts_no_thread_for_a_request(
+    http: httpx.Client, alice: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    http.get("/v1/models", headers=alice.headers)
+    started: list[object] = []
+    monkeypatch.setattr("threading.Thread.start", started.append)
+    assert http.get("/v1/models", headers=alice.headers).status_code == 200
+    assert started == []
 
 
 @pytest.mark.parametrize(

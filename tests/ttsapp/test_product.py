@@ -126,7 +126,7 @@ def test_a_client_that_leaves_frees_the_engine(product: Product) -> None:
     with httpx.stream("POST", url, json=body, headers=product.headers, timeout=60) as response:
         next(response.iter_raw())
         assert product.streams() == 1
-    eventually(lambda: product.streams() == 0, 1.0)
+    eventually(lambda: product.streams() == 0, PATIENCE)
     eventually(lambda: product.usage()[-1][0] == "cancelled")
     assert 0 <= product.usage()[-1][1] < len(LONG_TEXT)
 

@@ -31,6 +31,7 @@ class Connection(asyncio.Transport):
         self._before = self._acknowledged() or 0
         self._final: int | None = None
         self._watch: asyncio.TimerHandle | None = None
+        self._closing: asyncio.TimerHandle | None = None
         self._seen = 0
         self._seen_at = 0.0
         self.written = 0
@@ -55,8 +56,9 @@ class Connection(asyncio.Transport):
     def lost(self) -> None:
         """To be called once from the protocol's `connection_lost`: the socket closes after it."""
         self._final = self.taken
-        if self._watch is not None:
-            self._watch.cancel()
+        for timer in (self._watch, self._closing):
+            if timer is not None:
+                timer.cancel()
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         self.written += len(data)
@@ -103,6 +105,9 @@ class Connection(asyncio.Transport):
         self._transport.abort()
 
     def close(self) -> None:
+        """What is written still leaves, if the client takes it within the patience."""
+        if self._closing is None and not self._transport.is_closing():
+            self._closing = self._loop().call_later(self._patience, self._transport.abort)
         self._transport.close()
 
     def is_closing(self) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 from django.http import HttpResponse, StreamingHttpResponse
 
+from ttsapp import context
 from ttsapp.errors import ApiError, BrokenStreamError
 from ttsapp.speech import encoders
+from ttsapp.speech.delivery import Delivery
 from ttsapp.speech.order import Order
 from ttsapp.speech.session import Session
 
@@ -25,7 +27,7 @@ async def streamed(session: Session) -> StreamingHttpResponse:
     """Chunks as the engine makes them. Raises ApiError for what fails before the first of them."""
     audio = session.audio()
     first = await anext(audio)
-    chunks = unbroken(encoded(first, audio, session.order))
+    chunks = unbroken(delivered(session, first, audio, bytes))
     response = StreamingHttpResponse(chunks, content_type=session.order.audio.content_type)
     describe(session, response)
     return response
@@ -43,16 +45,30 @@ async def whole(session: Session) -> HttpResponse:
     return response
 
 
-async def encoded(first: bytes, rest: AsyncIterator[bytes], order: Order) -> AsyncIterator[bytes]:
-    """One valid stream of the order's format; the header travels with the first audio."""
+async def delivered(
+    session: Session, first: bytes, rest: AsyncIterator[bytes], render: Callable[[bytes], bytes]
+) -> AsyncIterator[bytes]:
+    """What is sent for the audio, each encoded piece as `render` puts it. What the client has taken
+    of it is what the session is charged for."""
+    with Delivery(context.connection.get()) as delivery:
+        session.context.arrived = lambda: delivery.taken
+        async for piece, pcm_bytes in _encoded(first, rest, session.order):
+            sent = render(piece) if piece else b""
+            if sent:
+                yield sent
+            delivery.hand_over(pcm_bytes, len(sent))
+
+
+async def _encoded(
+    first: bytes, rest: AsyncIterator[bytes], order: Order
+) -> AsyncIterator[tuple[bytes, int]]:
+    """One valid stream of the order's format in pieces, and how many bytes of PCM went into each;
+    the header travels with the first audio."""
     encoding = encoders.Encoding(order.audio, order.speed)
-    if chunk := await encoding.push(first):
-        yield chunk
+    yield await encoding.push(first), len(first)
     async for pcm in rest:
-        if chunk := await encoding.push(pcm):
-            yield chunk
-    if tail := await encoding.finish():
-        yield tail
+        yield await encoding.push(pcm), len(pcm)
+    yield await encoding.finish(), 0
 
 
 async def unbroken(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -255,7 +255,7 @@ class Context:
             return
         self.is_over = True
         if self.tally.is_cancelled:
-            failure = None
+            failure = stopping.error() if self.tally.is_our_stop else None
         self._close_text()
         self._age.stop()
         self._speaker.stop(failure)

@@ -64,7 +64,7 @@ class Delivery:
         if not self._waiting:
             return self._done
         begin, end, pcm_bytes = self._waiting[0]
-        return self._done + max(0, taken - begin) * pcm_bytes // (end - begin)
+        return self._done + max(0, taken - begin) * pcm_bytes // max(1, end - begin)
 
     @property
     def is_stalled(self) -> bool:

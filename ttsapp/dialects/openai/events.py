@@ -11,7 +11,7 @@ from django.http import StreamingHttpResponse
 
 from ttsapp.dialects.openai import codec
 from ttsapp.errors import ApiError, BrokenStreamError
-from ttsapp.speech.answers import describe, encoded
+from ttsapp.speech.answers import delivered, describe
 from ttsapp.speech.session import Session
 
 
@@ -19,7 +19,7 @@ async def streamed(session: Session) -> StreamingHttpResponse:
     """Audio deltas and one done event. Raises ApiError for what fails before the first delta."""
     audio = session.audio()
     first = await anext(audio)
-    events = _events(session, encoded(first, audio, session.order))
+    events = _events(session, delivered(session, first, audio, _delta))
     response = StreamingHttpResponse(events, content_type="text/event-stream")
     describe(session, response)
     return response
@@ -27,14 +27,17 @@ async def streamed(session: Session) -> StreamingHttpResponse:
 
 async def _events(session: Session, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     try:
-        async for chunk in chunks:
-            audio = base64.b64encode(chunk).decode()
-            yield _event({"type": "speech.audio.delta", "audio": audio})
+        async for event in chunks:
+            yield event
     except ApiError as error:
         # Some clients overlook the event, so the connection breaks as well.
         yield _event({"type": "error", **codec.error_body(error)})
         raise BrokenStreamError from error
     yield _event(_done(session))
+
+
+def _delta(audio: bytes) -> bytes:
+    return _event({"type": "speech.audio.delta", "audio": base64.b64encode(audio).decode()})
 
 
 def _done(session: Session) -> dict[str, Any]:
