@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from ctypes import CDLL, byref, c_int64, c_long, c_void_p
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ class NativeCodec:
         self._function = library.decode
         self._function.restype = None
         self._room = self._widest()
-        self._space = torch.empty(5 * self._room)
+        self._spaces = local()
 
     def state(self, slots: int) -> CodecState:
         """All streams' memory, one row a slot."""
@@ -44,10 +45,12 @@ class NativeCodec:
         )
 
     def decode(self, state: CodecState, slot: int, codes: Tensor) -> Samples:
-        """The next frames of a stream: codes int64 [n, groups], in one piece, to float32 audio."""
+        """The next frames of a stream: codes int64 [n, groups], in one piece, to float32 audio.
+        Several threads may decode at once, each another slot."""
         frames, each = len(codes), self._config.samples_per_frame
         audio: Samples = np.empty(frames * each, np.float32)
         position, memory = int(state.position[slot]), state.memory[0]
+        space = self._space()
         row = memory.data_ptr() + memory.stride(0) * memory.element_size() * slot
         for at in range(0, frames, BLOCK):
             count = min(BLOCK, frames - at)
@@ -58,11 +61,18 @@ class NativeCodec:
                 c_void_p(codes.data_ptr() + at * codes.shape[1] * codes.element_size()),
                 c_long(count),
                 c_void_p(audio.ctypes.data + 4 * at * each),
-                c_void_p(self._space.data_ptr()),
+                c_void_p(space.data_ptr()),
                 c_long(self._room),
             )
         state.position[slot] = position + frames
         return audio
+
+    def _space(self) -> Tensor:
+        """This thread's working memory."""
+        if not hasattr(self._spaces, "space"):
+            self._spaces.space = torch.empty(5 * self._room)
+        space: Tensor = self._spaces.space
+        return space
 
     def _lay_out(
         self, decoder: CodecDecoder, mixes: list[MixLayout], longest: int, caches: tuple[int, ...]

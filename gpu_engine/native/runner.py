@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from ctypes import CDLL
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -34,8 +36,14 @@ class NativeRunner(Runner):
     """As its base, but for the arithmetic. Rows never share a sum, so none needs company."""
 
     def __init__(
-        self, checkpoint: Checkpoint, slots: int, max_positions: int, library: CDLL
+        self,
+        checkpoint: Checkpoint,
+        slots: int,
+        max_positions: int,
+        library: CDLL,
+        threads: int = 1,
     ) -> None:
+        """`threads` share a decode by streams: calls into C hold no interpreter lock."""
         super().__init__(checkpoint, slots, max_positions)
         self.least_rows = 1
         talker = checkpoint.talker
@@ -43,6 +51,7 @@ class NativeRunner(Runner):
         self._predictor = NativePredictor(talker, library)
         self._codec = NativeCodec(checkpoint.codec_decoder, library, max_positions)
         self.codec_state = self._codec.state(slots)
+        self._crew = ThreadPoolExecutor(threads, "codec") if threads > 1 else None
 
     def _read(self, session: Session, row: Tensor, inputs: Tensor) -> Sampled:
         count, slot = len(inputs), session.slot
@@ -73,14 +82,13 @@ class NativeRunner(Runner):
 
     @torch.inference_mode()
     def decode(self, sessions: Sequence[Session], frames: int) -> list[Samples]:
-        heard = []
+        each = map if self._crew is None or len(sessions) == 1 else self._crew.map
+        codes = [self._undecoded(session, frames) for session in sessions]
+        slots = [session.slot for session in sessions]
+        heard = list(each(partial(self._codec.decode, self.codec_state), slots, codes))
         for session in sessions:
-            audio = self._codec.decode(
-                self.codec_state, session.slot, self._undecoded(session, frames)
-            )
             session.decoded += frames
-            heard.append(session.silence.push(audio))
-        return heard
+        return [s.silence.push(audio) for s, audio in zip(sessions, heard, strict=True)]
 
     def _hear_reference(self, row: Tensor, codes: Tensor) -> None:
         self._codec.decode(self.codec_state, int(row), codes.contiguous())

@@ -34,7 +34,7 @@ def load_runner(settings: EngineSettings) -> Runner:
     streams, positions = settings.slots(device), settings.max_positions
     try:
         checkpoint = load_checkpoint(settings.folder, device, dtype)
-        return build_runner(checkpoint, streams, positions, settings.kernels)
+        return build_runner(checkpoint, streams, positions, settings)
     except (MemoryError, RuntimeError) as error:
         # torch says so only in words that differ by device.
         if "memory" not in str(error).lower():
@@ -44,12 +44,14 @@ def load_runner(settings: EngineSettings) -> Runner:
         raise BadSetting(f"{problem}: lower --max-streams or --max-positions") from None
 
 
-def build_runner(checkpoint: Checkpoint, streams: int, positions: int, kernels: str) -> Runner:
+def build_runner(
+    checkpoint: Checkpoint, streams: int, positions: int, settings: EngineSettings
+) -> Runner:
     """C where it is faster and can be had, PyTorch's operators elsewhere."""
-    compiled = library() if kernels == "auto" and runs_natively(checkpoint) else None
+    compiled = library() if settings.kernels == "auto" and runs_natively(checkpoint) else None
     if compiled is None:
         return Runner(checkpoint, streams, positions)
-    return NativeRunner(checkpoint, streams, positions, compiled)
+    return NativeRunner(checkpoint, streams, positions, compiled, settings.codec_threads)
 
 
 def warm_up(runner: Runner) -> None:

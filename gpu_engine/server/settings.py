@@ -13,6 +13,7 @@ from gpu_engine.scheduler import SchedulerSettings
 ASSETS = Path(__file__).parent.parent / "assets"
 CPU_STREAMS, CUDA_STREAMS = 8, 64
 SMALL_MODEL = 512
+MOST_CODEC_THREADS = 4
 # Seconds without a heartbeat: not serving from the first, replaced from the second. The loop's
 # pulse waits for the job that runs, which takes a second where it takes long; on a CPU a large
 # model's prefill alone takes many.
@@ -96,6 +97,12 @@ class EngineSettings:
         if self.threads:
             return self.threads
         return 1 if talker.hidden_size < SMALL_MODEL else max(1, (os.cpu_count() or 1) // 2)
+
+    @property
+    def codec_threads(self) -> int:
+        """Threads that share a decode of several streams in C, by streams: none waits by spinning,
+        and two cores halve the longest job there is."""
+        return self.threads or min(MOST_CODEC_THREADS, os.cpu_count() or 1)
 
     @staticmethod
     def silence(device: str, talker: TalkerConfig) -> tuple[float, float]:

@@ -11,6 +11,7 @@ from gpu_engine.models.checkpoint import Checkpoint
 from gpu_engine.native import NativeRunner, build, library
 from gpu_engine.runner import Runner
 from gpu_engine.server.loading import build_runner
+from gpu_engine.server.settings import EngineSettings
 
 
 @pytest.fixture(autouse=True)
@@ -33,11 +34,11 @@ def test_it_works(tmp_path: Path, shipped: Checkpoint) -> None:
     library.cache_clear()
     assert library() is not None
     assert [(file, file.stat().st_mtime_ns) for file in built(tmp_path)] == [(first, before)]
-    assert isinstance(build_runner(shipped, 2, 128, "auto"), NativeRunner)
+    assert isinstance(build_runner(shipped, 2, 128, EngineSettings("")), NativeRunner)
 
 
 def test_whoever_asks_for_pytorch_gets_it(tmp_path: Path, shipped: Checkpoint) -> None:
-    assert type(build_runner(shipped, 2, 128, "torch")) is Runner
+    assert type(build_runner(shipped, 2, 128, EngineSettings("", kernels="torch"))) is Runner
     assert built(tmp_path) == []
 
 
@@ -46,7 +47,7 @@ def test_without_a_compiler(
 ) -> None:
     monkeypatch.setattr(build.shutil, "which", lambda name: None)
     assert library() is None
-    assert type(build_runner(shipped, 2, 128, "auto")) is Runner
+    assert type(build_runner(shipped, 2, 128, EngineSettings(""))) is Runner
 
 
 def test_a_compiler_that_fails_leaves_nothing(

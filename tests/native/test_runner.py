@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from ctypes import CDLL
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ import torch
 from gpu_engine.models.checkpoint import Checkpoint
 from gpu_engine.native import NativeRunner, runs_natively
 from gpu_engine.runner import Runner
+from tests.native.conftest import POSITIONS, SLOTS
 from tests.native.streams import heard, opened, spoken
 
 FRAMES = 30  # beyond the codec's window of 24
@@ -93,6 +95,19 @@ def test_streams_decoded_in_turns_do_not_mix(native: NativeRunner) -> None:
     spoken(native, pair, 8)
     pieces = [native.decode(pair, 2)[0] for _ in range(4)]
     assert np.array_equal(np.concatenate(pieces), expected)
+
+
+def test_threads_that_share_a_decode_change_nothing(
+    native: NativeRunner, shipped: Checkpoint, compiled: CDLL
+) -> None:
+    audio = []
+    for runner in (native, NativeRunner(shipped, SLOTS, POSITIONS, compiled, threads=3)):
+        sessions = [opened(runner, slot, slot) for slot in range(SLOTS)]
+        spoken(runner, sessions, 12)
+        decodes = [runner.decode(sessions, frames) for frames in (1, 3, 8)]
+        audio.append([np.concatenate(rows) for rows in zip(*decodes, strict=True)])
+    for one, shared in zip(*audio, strict=True):
+        assert np.array_equal(one, shared)
 
 
 def test_a_slot_that_is_used_again_starts_anew(native: NativeRunner) -> None:
