@@ -22,10 +22,14 @@ TEXT ?=
 OUT ?= speech.wav
 VOICE ?= alloy
 TESTS ?= tests
+TEACHER ?=
+TEXTS ?= 300000
+TEXT_MINUTES ?= 10
+PART_MIB ?=
 # One file stays on one process: its servers and databases are shared by its tests.
 PYTEST ?= -n 2 --dist loadfile
 
-.PHONY: help run demo test test-speech check format proto check-proto bench-local bench-gateway eval-speech lock setup setup-dev clean
+.PHONY: help run demo test test-browser test-speech check format proto check-proto bench-local bench-gateway eval-speech tiny-stage lock screenshots setup setup-dev clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -74,11 +78,36 @@ bench-local: $(READY_DEV) ## first audio, real time, underruns on this machine (
 bench-gateway: $(READY_DEV) ## what the control plane adds to first audio, at 1, 10 and 50 requests/s
 	$(PY) -m gpu_engine.bench.gateway
 
+screenshots: $(READY_DEV) ## docs/screenshots, with the installed Chromium (ALL=folder: every page)
+	$(PY) -m ttsapp.launch with -- $(PY) -m tests.browser.screenshots $(ALL)
+
+test-browser: $(READY_DEV) ## the console in the installed Chromium
+	$(PY) -m pytest tests/browser
+
 test-speech: $(READY_DEV) $(HEARING) ## hear what make demo says with a recogniser
 	$(PY) -m pytest -m speech tests/speech
 
 eval-speech: $(READY_DEV) $(HEARING) ## word errors of 40 unseen sentences
 	@exec $(PY) -m ttsapp.launch with -- $(PY) -m tests.speech.evaluate --out docs/benchmarks/speech.json
+
+STAGE := .stage
+TEACHER_PY := $(STAGE)/venv/bin/python
+HELD_OUT = $(STAGE)/texts/heldout.jsonl $(TEACHER)/heldout_sentences.txt tests/speech/sentences.txt
+
+tiny-stage: ## what training the tiny checkpoint needs, in parts that travel (TEACHER, TEXTS, TEXT_MINUTES, PART_MIB)
+	@test -f "$(TEACHER)/prepare.py" || { echo "TEACHER=folder of the teacher's code is needed (docs/training.md)"; exit 1; }
+	mkdir -p $(STAGE)/teacher && cp -r "$(TEACHER)"/*.py "$(TEACHER)"/*.txt $(STAGE)/teacher/
+	test -x $(TEACHER_PY) || $(PYTHON) -m venv $(STAGE)/venv
+	$(TEACHER_PY) -m pip install --quiet torch==2.13.0 rich -r "$(TEACHER)/requirements.txt"
+	cd $(STAGE)/teacher && ../venv/bin/python prepare.py kokoro
+	$(TEACHER_PY) -m gpu_engine.train.corpora.seeds $(STAGE)/teacher $(STAGE)/texts
+	$(TEACHER_PY) -m gpu_engine.train.cli texts $(STAGE)/texts/seeds.jsonl --words $(STAGE)/texts/words.txt \
+	  --avoid $(HELD_OUT) --phonemes gpu_engine.train.corpora.kokoro:phonemise \
+	  --count $(TEXTS) --minutes $(TEXT_MINUTES) --out $(STAGE)/texts.jsonl.gz
+	@# With the checkout a part may weigh 63 MiB.
+	tree=$$(git ls-files -co --exclude-standard | tr '\n' '\0' | du -cb --files0-from=- | tail -1 | cut -f1); \
+	$(TEACHER_PY) -m gpu_engine.train.cli pack $(addprefix $(STAGE)/teacher/,kokoro teacher.py fused.py) \
+	  $(STAGE)/texts.jsonl.gz --size "$${PART_MIB:-$$((63 - tree / 1048576))}" --out $(STAGE)/parts
 
 setup: $(READY) ## what running needs
 

@@ -6,7 +6,16 @@ import argparse
 import time
 from collections.abc import Sequence
 
-from gpu_engine.train.commands import checkpoint, codec, encode, talker, texts, tiny, tokenizer
+from gpu_engine.train.commands import (
+    checkpoint,
+    codec,
+    encode,
+    parts,
+    talker,
+    texts,
+    tiny,
+    tokenizer,
+)
 
 STAGES = """\
 The stages, in order:
@@ -20,6 +29,9 @@ The stages, in order:
   evaluate    let a checkpoint speak held-out sentences
 
   tiny        codec to evaluate in one command, on however many GPUs there are
+  follow      look in on it when it was detached
+  pack        everything that such a run needs, in parts of one size
+  unpack      the parts together again, elsewhere
 
 A corpus is a folder (manifest.jsonl and WAV files) or module:function, a Python function that
 yields batches of speech; docs/training.md shows both."""
@@ -36,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = STAGES
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     stages = parser.add_subparsers(dest="stage", required=True, metavar="STAGE")
-    for command in (texts, tokenizer, codec, encode, talker, checkpoint, tiny):
+    for command in (texts, tokenizer, codec, encode, talker, checkpoint, tiny, parts):
         command.add(stages)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
+PR_SET_PDEATHSIG = 1
 GRACE = 5.0  # seconds between asking a child to end and making it
 ENDED = 124  # status of a child whose time was up
 QUIET = ("Warning", "warn(", "talker [")
@@ -78,6 +80,7 @@ class Crew:
                 stderr=subprocess.STDOUT,
                 env={**os.environ, "PYTHONUNBUFFERED": "1", **(environment or {})},
                 start_new_session=True,
+                preexec_fn=_end_with_parent,
             )
         child = Child(name, process, log)
         self.children.append(child)
@@ -107,6 +110,12 @@ class Crew:
                 child.process.wait(max(0.01, limit - time.time()))
             _signal(child, signal.SIGKILL)
             child.process.wait()
+
+
+def _end_with_parent() -> None:
+    """Runs in the child: when whoever started it dies, even by SIGKILL, it is asked to end."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _signal(child: Child, number: int) -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import torch
@@ -20,7 +21,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from gpu_engine.config import SAMPLE_RATE
-from gpu_engine.train.alignment import Phones, frame_phones, token_targets
+from gpu_engine.train.alignment import Phones, Words, frame_phones, token_targets
 from gpu_engine.train.corpus import SpeechBatch, Utterance
 from gpu_engine.train.holdout import held_out
 from gpu_engine.train.tokenizer import text_encoder
@@ -31,6 +32,7 @@ LEAD, TAIL = 8, 20  # windows of silence kept before and after the speech
 FLOOR = 0.0056  # of the loudest window: 45 dB below it
 REFERENCES = 6  # recordings kept per speaker for the speaker encoder
 REFERENCE_SAMPLES = 3 * SAMPLE_RATE
+APART = 0.5  # of the joined utterances, as a reference and what is said in its voice
 DONE = "done"
 
 EncodeCodes = Callable[[Tensor], Tensor]  # audio [B, S] -> codes [B, groups, frames]
@@ -88,15 +90,55 @@ class Shard:
         return save(tensors, metadata)
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """An utterance whose times count from its first frame. `texts` are spelled one by one: a text
+    after another has a space before it, a text after a reference's transcript has not."""
+
+    texts: tuple[str, ...]
+    speaker: str
+    codes: Tensor
+    phones: Phones
+    words: Words | None
+    held: bool
+
+    @property
+    def text(self) -> str:
+        return "".join(self.texts)
+
+    def followed_by(self, other: Piece, apart: bool = False) -> Piece:
+        """Both as one: sentences of a longer text, or, `apart`, what a voice is cloned from in
+        context and what it says then."""
+        words = None
+        if self.words is not None and other.words is not None:
+            letters = len(self.text) + (not apart)
+            seconds = len(self.codes) * FRAME / SAMPLE_RATE
+            placed = (other.words[:, :1] >= 0) * letters
+            later = other.words + np.array([0, 0, seconds, seconds], np.float32)
+            later[:, :2] += placed
+            words = np.concatenate([self.words, later])
+        return Piece(
+            (self.text, other.text) if apart else (f"{self.text} {other.text}",),
+            self.speaker,
+            torch.cat([self.codes, other.codes]),
+            np.concatenate([self.phones, other.phones]),
+            words,
+            self.held or other.held,
+        )
+
+
 def encode_corpus(
     corpus: Iterable[SpeechBatch],
     encode: EncodeCodes,
     mel: EncodeMel | None,
     spellings: Spellings,
     size: int = 2000,
+    joined: float = 0.0,
 ) -> Iterator[Shard]:
-    """Shards of about `size` utterances; a speaker's first recordings become references."""
-    shard, taken = Shard(), dict[str, int]()
+    """Shards of about `size` utterances; a speaker's first recordings become references. `joined`:
+    share of utterances that also stand behind the speaker's one before, as one longer text."""
+    shard, taken, rng = Shard(), dict[str, int](), Random(1)
+    before = dict[str, Piece]()
     for batch in corpus:
         speech = trim(batch.audio)
         codes = encode(speech.audio).transpose(1, 2).cpu()
@@ -105,7 +147,13 @@ def encode_corpus(
                 clip = speech.audio[row : row + 1, :REFERENCE_SAMPLES]
                 shard.references.append((batch.utterances[row].speaker, mel(clip)[0].cpu()))
         for row, utterance in enumerate(batch.utterances):
-            _add(shard, utterance, codes[row, : speech.frames[row]], speech.starts[row], spellings)
+            piece = _piece(utterance, codes[row, : speech.frames[row]], speech.starts[row])
+            _add(shard, piece, spellings)
+            if rng.random() < joined and piece.speaker in before:
+                both = before.pop(piece.speaker).followed_by(piece, rng.random() < APART)
+                _add(shard, both, spellings)
+            else:
+                before[piece.speaker] = piece
         if len(shard) >= size:
             yield shard
             shard = Shard()
@@ -121,23 +169,45 @@ def _references(batch: SpeechBatch, speech: Trimmed, taken: dict[str, int]) -> I
             yield row
 
 
-def _add(
-    shard: Shard, utterance: Utterance, codes: Tensor, start: float, spellings: Spellings
-) -> None:
-    encoded = [tokenizer.encode(utterance.text) for tokenizer in spellings.tokenizers]
-    if not len(codes) or not encoded[0].ids:
+def _piece(utterance: Utterance, codes: Tensor, start: float) -> Piece:
+    phones = frame_phones(utterance.phones, start, len(codes), FRAME / SAMPLE_RATE)
+    words = utterance.words
+    if words is not None:
+        words = words - np.array([0, 0, start, start], np.float32)
+    return Piece(
+        (utterance.text,), utterance.speaker, codes, phones, words, held_out(utterance.text)
+    )
+
+
+def spell(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[list[int], list[tuple[int, int]]]:
+    """Token ids of the texts in a row, and which characters of all of them each stands for."""
+    ids: list[int] = []
+    offsets: list[tuple[int, int]] = []
+    letters = 0
+    for text in texts:
+        encoding = tokenizer.encode(text)
+        ids += encoding.ids
+        offsets += [(letters + a, letters + b) for a, b in encoding.offsets]
+        letters += len(text)
+    return ids, offsets
+
+
+def _add(shard: Shard, piece: Piece, spellings: Spellings) -> None:
+    encoded = [spell(tokenizer, piece.texts) for tokenizer in spellings.tokenizers]
+    codes = piece.codes
+    if not len(codes) or not encoded[0][0]:
         return
-    times = start + (np.arange(len(codes), dtype=np.float32) + 0.5) * (FRAME / SAMPLE_RATE)
-    shard.speakers.append(utterance.speaker)
-    shard.held.append(held_out(utterance.text))
+    times = (np.arange(len(codes), dtype=np.float32) + 0.5) * (FRAME / SAMPLE_RATE)
+    shard.speakers.append(piece.speaker)
+    shard.held.append(piece.held)
     shard.codes.append(codes)
-    shard.phones.append(frame_phones(utterance.phones, start, len(codes), FRAME / SAMPLE_RATE))
-    for spelling in encoded:
-        shard.tokens.append(spelling.ids)
-        if utterance.words is None:
+    shard.phones.append(piece.phones)
+    for ids, offsets in encoded:
+        shard.tokens.append(ids)
+        if piece.words is None:
             shard.targets.append(np.full((len(codes), 2), -1, np.int16))
         else:
-            shard.targets.append(token_targets(utterance.words, spelling.offsets, times))
+            shard.targets.append(token_targets(piece.words, offsets, times))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,9 @@ WAYS = ((), ("--no-compile",), ("--no-compile", "--no-capture"))
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """`limit`: seconds for this call, 0 for as long as it takes; `reserve`: of them for export and
+    """`ranks`: processes that train together, 0 for one a GPU; `codec`: a codec that is used as it
+    is; `decoder`: else, a speech_tokenizer folder whose decoder the codec starts from; `limit`:
+    seconds for this call, 0 for as long as it takes; `reserve`: of them for export and
     evaluation; `finish`: let the Talker's schedule end with this call instead of pausing it;
     `speech_minutes`: how long speech is made beside the Talker; the tuples are further arguments of
     the stages."""
@@ -40,6 +42,7 @@ class Recipe:
     sentences: Path | None = None
     stages: tuple[str, ...] = STAGES
     gpus: int = 0
+    ranks: int = 0
     limit: float = 0.0
     reserve: float = 60.0
     finish: bool = False
@@ -50,6 +53,8 @@ class Recipe:
     room_hours: float = 400.0
     codec_hours: float = 3.0
     writers_per_gpu: int = 2
+    codec: Path | None = None
+    decoder: Path | None = None
     resume_codec: Path | None = None
     weights: Path | None = None
     count: int = 64
@@ -66,8 +71,15 @@ class Recipe:
     def writers(self) -> int:
         return max(1, self.gpus * self.writers_per_gpu)
 
+    @property
+    def crew(self) -> int:
+        return self.ranks or max(1, self.gpus)
+
     def folder(self, stage: str) -> Path:
-        return self.out / stage
+        return self.codec if stage == "codec" and self.codec else self.out / stage
+
+    def done(self, stage: str) -> bool:
+        return (self.folder(stage) / "done").exists() or (stage == "codec" and bool(self.codec))
 
 
 class Kitchen:
@@ -93,7 +105,7 @@ class Kitchen:
         for stage in self.recipe.stages:
             if stage == "encode" and "talker" in self.recipe.stages:
                 continue  # they work side by side
-            done = _done(self.recipe.folder(stage))
+            done = self.recipe.done(stage)
             self.say(f"{stage} {'was done before' if done else 'begins'}")
             if not done:
                 steps[stage]()
@@ -111,6 +123,8 @@ class Kitchen:
             command += ["--deadline", str(self.train_end)]
         if recipe.resume_codec:
             command += ["--resume", str(recipe.resume_codec)]
+        if recipe.decoder:
+            command += ["--decoder", str(recipe.decoder)]
         child = self._ranks("codec", [*command, *recipe.codec_options])
         status = self.crew.wait(child, self.train_end + SLACK)
         self._expect(child, status, out / "codec-00.safetensors")
@@ -140,7 +154,8 @@ class Kitchen:
     def export(self) -> None:
         recipe = self.recipe
         command = ["export", "--recipe", str(recipe.recipe), "--talker", str(recipe.out / "talker")]
-        command += ["--codec", str(recipe.out / "codec"), "--out", str(recipe.out / "checkpoint")]
+        command += ["--codec", str(recipe.folder("codec"))]
+        command += ["--out", str(recipe.out / "checkpoint")]
         self._alone("export", command)
 
     def evaluate(self) -> None:
@@ -162,10 +177,10 @@ class Kitchen:
             yield from ("--set", setting)
 
     def _ranks(self, name: str, command: Sequence[str]) -> Child:
-        """One process a GPU."""
-        if self.recipe.gpus < 2:
+        """As many processes as train together."""
+        if self.recipe.crew < 2:
             return self.crew.start(name, ["-m", CLI, *command])
-        launcher = ["-m", "torch.distributed.run", "--nproc-per-node", str(self.recipe.gpus)]
+        launcher = ["-m", "torch.distributed.run", "--nproc-per-node", str(self.recipe.crew)]
         launcher += ["--master-port", str(_free_port()), "-m", CLI]
         return self.crew.start(name, [*launcher, *command], {"OMP_NUM_THREADS": "4"})
 
@@ -184,7 +199,7 @@ class Kitchen:
         recipe = self.recipe
         command = ["encode", *self._corpus("speech"), "--recipe", str(recipe.recipe)]
         command += ["--set", f"part={number}", "--set", f"parts={recipe.writers}"]
-        command += ["--set", "passes=1000", "--codec", str(recipe.out / "codec")]
+        command += ["--set", "passes=1000", "--codec", str(recipe.folder("codec"))]
         command += ["--out", str(codes), "--name", f"encode{number}", "--deadline", str(until)]
         seen = {"CUDA_VISIBLE_DEVICES": str(number % recipe.gpus)} if recipe.gpus else {}
         environment = {"OMP_NUM_THREADS": "2", **seen}
@@ -230,10 +245,6 @@ class Kitchen:
     def _spent(self) -> float:
         state = self.recipe.out / "state" / "state.json"
         return float(json.loads(state.read_text())["elapsed"]) if state.exists() else 0.0
-
-
-def _done(folder: Path) -> bool:
-    return (folder / "done").exists()
 
 
 def _free_port() -> int:

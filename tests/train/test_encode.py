@@ -7,6 +7,8 @@ import pytest
 import torch
 from safetensors import safe_open
 
+from gpu_engine.models.tokenizer import TextTokenizer
+from gpu_engine.train import encode
 from gpu_engine.train.alignment import UNLABELLED
 from gpu_engine.train.corpus import SpeechBatch, Utterance, open_corpus, write_wav
 from gpu_engine.train.encode import (
@@ -15,14 +17,16 @@ from gpu_engine.train.encode import (
     REFERENCES,
     TAIL,
     WINDOW,
+    Piece,
     Spellings,
     encode_corpus,
+    spell,
     trim,
     write_shards,
 )
 from gpu_engine.train.store import CodeStore, finished
 
-from .conftest import ROOM, TEXTS
+from .conftest import ROOM, TEXTS, micro_config
 
 
 def tone(before, speech, after):
@@ -85,6 +89,51 @@ def test_word_times_follow_the_cut(vocabulary):
     # frame 0 is centred on 0.26 s: before the first word; frame 9 on 0.98 s: late in the second
     assert shard.targets[0][0].tolist() == [0, 0]
     assert shard.targets[0][9][1] == len(offsets) - 1
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_speaker_also_says_two_texts_in_a_row(vocabulary, monkeypatch, apart):
+    monkeypatch.setattr(encode, "APART", float(apart))
+    # given two utterances of alice, of which the second says a number, with one of bob between
+    first = np.array([[0, 3, 0.3, 0.7], [4, 9, 0.7, 1.1]], np.float32)
+    second = np.array([[0, 4, 0.3, 0.7], [-1, -1, 0.7, 1.1]], np.float32)
+    said = ("The ferry", "alice", first), ("No.", "bob", None), ("Gate 7", "alice", second)
+    phones = np.arange(39, dtype=np.int16)
+    spoken = [Utterance(*each, phones) for each in said]
+    batch = SpeechBatch(spoken, tone(30, 80, 90).repeat(3, 1))
+    spellings = Spellings.of(vocabulary, variants=1)
+    # when all are joined to what the speaker said before
+    (shard,) = encode_corpus([batch], level_codes, None, spellings, joined=1.0)
+    assert shard.speakers == ["alice", "bob", "alice", "alice"]
+    one, _, two, both = shard.codes
+    assert torch.equal(both, torch.cat([one, two]))
+    # then as one text, or, as a prompt for cloning in context has them, one behind the other
+    texts = ("The ferry", "Gate 7") if apart else ("The ferry Gate 7",)
+    ids, offsets = spell(spellings.tokenizers[0], texts)
+    assert shard.tokens[3] == ids
+    tokenizer = TextTokenizer(vocabulary, micro_config(vocabulary).text_ids)
+    assert ids == [token for text in texts for token in tokenizer.encode(text)]
+    np.testing.assert_array_equal(
+        shard.phones[3], np.concatenate([shard.phones[0], shard.phones[2]])
+    )
+    # then every frame looks at the characters it looked at, those of the second further back
+    alone = spellings.tokenizers[0].encode("Gate 7")
+    pairs = zip(shard.targets[2].tolist(), shard.targets[3][len(one) :].tolist(), strict=True)
+    for (low, high), (lower, higher) in pairs:
+        assert (low < 0) == (lower < 0)
+        if low >= 0:
+            seen = {i + 10 - apart for a, b in alone.offsets[low : high + 1] for i in range(a, b)}
+            now = {i for a, b in offsets[lower : higher + 1] for i in range(a, b)}
+            assert seen & now
+    np.testing.assert_array_equal(shard.targets[3][: len(one) - 4], shard.targets[0][:-4])
+
+
+def test_what_is_joined_to_a_held_out_text_is_held_out():
+    none = np.zeros((0, 2), np.int16)
+    pieces = [Piece(("a",), "bob", torch.zeros(0, 16), none, None, held) for held in (False, True)]
+    assert pieces[0].followed_by(pieces[1]).held
+    assert pieces[1].followed_by(pieces[0]).held
+    assert not pieces[0].followed_by(pieces[0]).held
 
 
 def test_phones_follow_the_cut(vocabulary):

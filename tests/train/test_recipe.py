@@ -2,7 +2,9 @@
 
 import json
 import os
+import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ import pytest
 from gpu_engine.models.checkpoint import load_checkpoint
 from gpu_engine.train.cli import main
 from gpu_engine.train.crew import ENDED, Crew, StageError
+from gpu_engine.train.detached import standing
+from gpu_engine.train.detached import start as run_detached
 from gpu_engine.train.recipe import Kitchen, Recipe
 
 pytestmark = pytest.mark.timeout(600)  # six processes that import torch
@@ -51,6 +55,56 @@ def test_it_works(call, tmp_path, capfd):
     for layout in ("full", "streaming"):
         assert json.loads((tmp_path / f"out/heard/{layout}/report.json").read_text())["clips"] == 1
     assert "phone_hit" in json.loads((tmp_path / "out/codec/log.json").read_text())[0]
+
+
+@pytest.fixture
+def detach():
+    """Starts a recipe that outlives its call, though not the test."""
+    started = []
+
+    def begin(arguments, folder):
+        started.append(run_detached(arguments, folder))
+        return started[-1]
+
+    yield begin
+    for process in started:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+
+
+def test_two_processes_train_together_and_go_on_after_a_kill(call, detach, tmp_path, capfd):
+    # given a recipe for two processes that works on its own
+    out, trained = tmp_path / "out", "codec,encode,talker"
+    endless = MICRO["talker"].replace("--steps 3", "--minutes 60 --save-seconds 0")
+    two = [*call, "--ranks", "2", "--stages", trained]
+    process = detach([*two, f"--talker-options={endless}"], out)
+    # when it is killed once the Talker has saved
+    while not (out / "state" / "state.json").exists():
+        assert standing(out) == "running", (out / "tiny.log").read_text()
+        time.sleep(0.1)
+    os.kill(process, signal.SIGKILL)
+    with pytest.raises(SystemExit):
+        main(["follow", str(out), "--out", str(tmp_path / "home"), "--seconds", "0"])
+    assert "the recipe is killed" in capfd.readouterr().out
+    # then codec and Talker have come home, and the next call trains on from the state
+    main(
+        [
+            "export",
+            "--recipe",
+            str(tmp_path / "recipe"),
+            "--talker",
+            str(tmp_path / "home"),
+            "--codec",
+            str(tmp_path / "home"),
+            "--out",
+            str(tmp_path / "checkpoint"),
+        ]
+    )
+    assert load_checkpoint(tmp_path / "checkpoint").config.kind == "custom_voice"
+    steps = json.loads((out / "state" / "state.json").read_text())["step"]
+    more = MICRO["talker"].replace("--steps 3", f"--steps {steps + 3}")
+    assert main([*two, f"--talker-options={more}"]) == 0
+    assert "resumed at step" in capfd.readouterr().out
 
 
 def test_a_stage_that_is_none_is_refused(call):
@@ -144,12 +198,21 @@ while not Path({!r}).exists(): pass
 """.replace("{!r}", "'{}'")
 
 
+def test_a_codec_from_elsewhere_is_used_as_it_is(tmp_path, crew, monkeypatch):
+    given = made(tmp_path, codec=tmp_path / "home", stages=("codec",))
+    monkeypatch.setattr(crew, "start", lambda *_: pytest.fail("a codec is trained"))
+    Kitchen(given, crew).cook()
+    assert given.folder("codec") == tmp_path / "home"
+
+
 def test_ranks_are_as_many_as_gpus(tmp_path, crew, monkeypatch):
     started = []
     monkeypatch.setattr(crew, "start", lambda name, command, env=None: started.append(command))
     Kitchen(made(tmp_path, gpus=4), crew)._ranks("talker", ["talker"])
     Kitchen(made(tmp_path, gpus=1), crew)._ranks("talker", ["talker"])
+    Kitchen(made(tmp_path, ranks=3), crew)._ranks("talker", ["talker"])
     assert option(started[0], "--nproc-per-node") == "4"
+    assert option(started[2], "--nproc-per-node") == "3"
     assert started[1] == ["-m", "gpu_engine.train.cli", "talker"]
 
 

@@ -173,3 +173,10 @@ def test_the_command_writes_lines_that_a_corpus_reads(tmp_path):
     for line in lines:
         assert json.loads(line["phonemes"]) == line.get("spoken", line["text"])
         assert line["text"] != line.get("spoken")
+
+
+def test_the_command_ends_when_its_minutes_are_over(tmp_path):
+    (tmp_path / "seeds").write_text("\n".join(text for text, _ in SEEDS))
+    command = ["texts", str(tmp_path / "seeds"), "--out", str(tmp_path / "texts.jsonl.gz")]
+    assert main([*command, "--count", "250", "--minutes", "0"]) == 0
+    assert gzip.decompress((tmp_path / "texts.jsonl.gz").read_bytes()).count(b"\n") == 1

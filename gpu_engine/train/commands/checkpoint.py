@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 from gpu_engine.train.commands.common import ASSETS, Stages, new_stage
-from gpu_engine.train.evaluate import Listening, evaluate
 from gpu_engine.train.export import export_checkpoint
 
 
@@ -54,6 +53,9 @@ def _evaluate(stages: Stages) -> None:  # type: ignore[valid-type]
 
 
 def _run_evaluate(args: argparse.Namespace) -> None:
+    # Only here: the other stages run where nothing of what serves is installed.
+    from gpu_engine.train.evaluate import Listening, evaluate
+
     how = Listening(
         voices=tuple(args.voices),
         layout=args.layout,

@@ -29,6 +29,9 @@ def add(stages: Stages) -> None:  # type: ignore[valid-type]
     stage.add_argument(
         "--spelling-dropout", type=float, default=0.1, help="merges skipped in the others"
     )
+    stage.add_argument(
+        "--joined", type=float, default=0.1, help="share that also stand behind the one before"
+    )
     stage.add_argument("--deadline", type=float, default=0.0, help="Unix time to end by")
     stage.add_argument("--device", default="auto")
 
@@ -39,7 +42,7 @@ def run(args: argparse.Namespace) -> None:
     encoder = load_codec(args.codec)[0].to(device)
     corpus = open_corpus(args.corpus, device, settings(args.set))
     spellings = Spellings.of(args.recipe, args.spellings, args.spelling_dropout)
-    shards = encode_corpus(corpus, encoder.encode, log_mel, spellings, args.size)
+    shards = encode_corpus(corpus, encoder.encode, log_mel, spellings, args.size, args.joined)
     started, hours = time.monotonic(), 0.0
     for shard in write_shards(shards, args.out, args.name, args.deadline):
         hours += sum(map(len, shard.codes)) * 0.08 / 3600

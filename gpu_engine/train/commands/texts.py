@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import time
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from importlib import import_module
@@ -31,6 +32,7 @@ def add(stages: Stages) -> None:  # type: ignore[valid-type]
         "--phonemes", metavar="MODULE:FUNCTION", help="how the teacher's phonemes are made"
     )
     stage.add_argument("--seed", type=int, default=1)
+    stage.add_argument("--minutes", type=float, default=1e9, help="then the file ends as it is")
     stage.add_argument("--workers", type=int, default=2, help="processes that phonemise")
 
 
@@ -40,10 +42,13 @@ def run(args: argparse.Namespace) -> None:
     maker = TextMaker(read_seeds(args.seeds), lexicon, avoid, args.seed)
     texts = maker.make(args.count)
     count = letters = 0
+    until = time.monotonic() + 60 * args.minutes
     with gzip.GzipFile(args.out, "wb", mtime=0) as file:
         for text, phonemes in with_phonemes(texts, args.phonemes, args.workers):
             count, letters = count + 1, letters + len(text.spoken)
             file.write(line(text, phonemes).encode())
+            if time.monotonic() > until:
+                break
     size = args.out.stat().st_size
     print(f"{count} texts, {letters / max(1, count):.1f} letters each, {size / 1e6:.2f} MB")
 

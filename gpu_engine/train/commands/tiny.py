@@ -1,4 +1,4 @@
-"""`train tiny`."""
+"""`train tiny` and `train follow`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import torch
 
+from gpu_engine.train import detached
 from gpu_engine.train.commands.common import ASSETS, Stages, new_stage
 from gpu_engine.train.crew import Crew, StageError
 from gpu_engine.train.recipe import STAGES, Kitchen, Recipe
@@ -40,9 +41,13 @@ def add(stages: Stages) -> None:  # type: ignore[valid-type]
     stage.add_argument("--sentences", type=Path, help="held out, to speak in the end")
     stage.add_argument("--stages", default=",".join(STAGES), help="of this call, with commas")
     stage.add_argument("--finish", action="store_true", help="end the Talker with this call")
-    stage.add_argument("--resume-codec", type=Path, help="an earlier codec's folder")
+    stage.add_argument("--codec", type=Path, help="an earlier codec's folder, used as it is")
+    stage.add_argument("--decoder", type=Path, help="a speech_tokenizer folder to start from")
+    stage.add_argument("--resume-codec", type=Path, help="an earlier codec's folder, to go on with")
     stage.add_argument("--weights", type=Path, help="an earlier Talker's folder")
     stage.add_argument("--gpus", type=int, default=-1, help="-1: all; 0: the CPU")
+    stage.add_argument("--ranks", type=int, default=0, help="that train together; 0: one a GPU")
+    stage.add_argument("--detach", action="store_true", help="return at once; see `train follow`")
     stage.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the corpus"
     )
@@ -51,6 +56,7 @@ def add(stages: Stages) -> None:  # type: ignore[valid-type]
         stage.add_argument(f"--{option}", type=type(value), default=value, help=about_size)
     for name in ("codec", "encode", "talker"):
         stage.add_argument(f"--{name}-options", default="", help=f"more of `train {name}`'s")
+    _add_follow(stages)
 
 
 def recipe_of(args: argparse.Namespace) -> Recipe:
@@ -66,12 +72,38 @@ def recipe_of(args: argparse.Namespace) -> Recipe:
 
 
 def run(args: argparse.Namespace) -> None:
+    if args.detach:
+        arguments = [word for word in sys.argv[1:] if word != "--detach"]
+        number = detached.start(arguments[arguments.index("tiny") :], args.out)
+        print(f"process {number} works in {args.out}", flush=True)
+        return
     recipe = recipe_of(args)
-    print(f"{recipe.gpus or 'no'} GPUs, {recipe.writers} writers", flush=True)
+    print(f"{recipe.gpus or 'no'} GPUs, {recipe.crew} ranks, {recipe.writers} writers", flush=True)
     # Ended by a signal, the crew must go too: its processes have groups of their own.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    status = 1
     try:
         with Crew(recipe.out / "logs") as crew:
             Kitchen(recipe, crew).cook()
+        status = 0
     except StageError as error:
         raise SystemExit(str(error)) from error
+    finally:
+        (recipe.out / detached.ENDED).write_text(str(status))
+
+
+def _add_follow(stages: Stages) -> None:  # type: ignore[valid-type]
+    about = "look in on a detached recipe, and bring home what it has made"
+    stage = new_stage(stages, "follow", about, _run_follow)
+    stage.add_argument("folder", type=Path, help="the recipe's --out")
+    stage.add_argument("--seconds", type=float, default=1e9, help="to follow its log")
+    stage.add_argument("--out", type=Path, help="for weights, logs and clips, as they are then")
+
+
+def _run_follow(args: argparse.Namespace) -> None:
+    standing = detached.follow(args.folder, args.seconds)
+    for path in detached.bring_home(args.folder, args.out) if args.out else ():
+        print(f"{path.name}: {path.stat().st_size / 2**20:.1f} MiB")
+    print(f"the recipe is {standing}", flush=True)
+    if standing in ("failed", "killed"):
+        raise SystemExit(1)
