@@ -27,7 +27,7 @@ MAX_STREAM_SECONDS = environment.number("PARLANCE_MAX_STREAM_SECONDS", 600)
 FIRST_AUDIO_SECONDS = environment.number("PARLANCE_FIRST_AUDIO_SECONDS", 30)
 STALL_SECONDS = environment.number("PARLANCE_STALL_SECONDS", 30)
 # A longer text is spoken in several engine streams, cut at sentences.
-SEGMENT_CHARACTERS = environment.number("PARLANCE_SEGMENT_CHARACTERS", 150)
+SEGMENT_CHARACTERS = environment.number("PARLANCE_SEGMENT_CHARACTERS", 150, least=20)
 # Live text: how long a context waits for its first text, and for more of it.
 FIRST_TEXT_SECONDS = environment.number("PARLANCE_FIRST_TEXT_SECONDS", 60)
 TEXT_IDLE_SECONDS = environment.number("PARLANCE_TEXT_IDLE_SECONDS", 30)

@@ -44,9 +44,11 @@ class Segment:
         return self._stream is not None
 
     @property
-    def remaining_ms(self) -> int:
-        """Audio still to be made, by the yardstick of the charge rules."""
-        return 0 if self.finished else expected_ms(self.text) - self.made_bytes // BYTES_PER_MS
+    def remaining_ms(self) -> float:
+        """Listening time still to be made, by the yardstick of the charge rules."""
+        if self.finished is not None:
+            return 0
+        return (expected_ms(self.text) - self.made_bytes // BYTES_PER_MS) / self._order.speed
 
     def open(self) -> None:
         """Asks for the engine's stream; again after a refusal, with all text so far."""
