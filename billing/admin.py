@@ -1,7 +1,7 @@
 from django.contrib import admin
 
 from billing.models import Reservation, UsageEvent
-from ttsapp.typed_admin import ReadOnlyAdmin
+from ttsapp.typed_admin import ReadOnlyAdmin, rounded
 
 
 @admin.register(UsageEvent)
@@ -13,10 +13,33 @@ class UsageEventAdmin(ReadOnlyAdmin[UsageEvent]):
         "outcome",
         "characters",
         "billed_characters",
-        "audio_ms",
+        "audio",
         "model",
         "voice",
     )
+    fields = (
+        "id",
+        "tenant",
+        "key",
+        "model",
+        "voice",
+        "started_at",
+        "settled_at",
+        "outcome",
+        "characters",
+        "billed_characters",
+        "audio",
+        "frames",
+        "text_tokens",
+        "talker",
+        "predictor",
+        "codec",
+    )
+    readonly_fields = ("audio", "talker", "predictor", "codec")
+    audio = rounded("audio_ms", "audio delivered, s", 1000)
+    talker = rounded("talker_ms", "Talker, ms")
+    predictor = rounded("predictor_ms", "Code Predictor, ms")
+    codec = rounded("codec_ms", "codec, ms")
     list_filter = ("outcome", "tenant")
     list_select_related = ("tenant",)
     date_hierarchy = "started_at"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.contrib import admin
@@ -17,6 +18,19 @@ else:
     class TypedAdmin(admin.ModelAdmin):
         def __class_getitem__(cls, row: Any) -> type:
             return cls
+
+
+def rounded(
+    field: str, description: str, per: float = 1.0, digits: int = 1
+) -> Callable[[Any, Any], str]:
+    """A column that shows a number field divided by `per`, with so many digits, and sorts by it."""
+
+    @admin.display(description=description, ordering=field)
+    def column(_: Any, row: Any) -> str:
+        value = getattr(row, field)
+        return "-" if value is None else f"{value / per:,.{digits}f}"
+
+    return column
 
 
 class KeptAdmin(TypedAdmin[Row]):

@@ -9,8 +9,14 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from ttsapp import health
+from ttsapp.console.signing_in import AdminSignInForm
 from ttsapp.errors import ApiError
 from ttsapp.http import error_response, is_api
+
+admin.site.login_form = AdminSignInForm
+admin.site.site_header = admin.site.site_title = "Parlance administration"
+admin.site.index_title = "Tenants, keys, usage"
+admin.site.site_url = "/console/"
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="console:home")),
@@ -18,7 +24,9 @@ urlpatterns = [
     path("readyz", health.readyz),
     path("v1", include("ttsapp.dialects.openai.urls")),
     path("openai/v1", include("ttsapp.dialects.openai.urls")),
+    path("console", RedirectView.as_view(pattern_name="console:home")),
     path("console/", include("ttsapp.console.urls")),
+    path("favicon.ico", RedirectView.as_view(url="/static/console/icon.svg")),
     path("admin/", admin.site.urls),
 ]
 

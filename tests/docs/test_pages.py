@@ -87,6 +87,18 @@ def test_measured_figures_are_the_stored_ones() -> None:
     assert rewritten(page) == page
 
 
+CODES_OF_PAGES = {"signed_out", "forbidden", "unknown_tenant", "bad_request"}
+
+
+def test_every_public_error_code_is_in_the_table_for_callers() -> None:
+    page = (ROOT / "docs" / "tenants.md").read_text("utf-8")
+    raised = set(re.findall(r'ApiError\(\s*\d{3},\s*"(\w+)"', SOURCES))
+    raised |= set(re.findall(r'invalid\([^()]*,\s*"([a-z]+_[a-z_]+)"\)', SOURCES))
+    assert len(raised) > 20
+    listed = set(re.findall(r"`(\w+)`", page[page.index("## Errors") :]))
+    assert raised - listed - CODES_OF_PAGES == set()
+
+
 # Containers cannot be built here: every command, path, variable and port in them must exist.
 
 

@@ -67,6 +67,34 @@ def test_facts_are_not_added_edited_or_deleted(staff: Client, rows: None, model:
     assert staff.post(url(model, "delete", row.pk), {"post": "yes"}).status_code == 403
 
 
+def test_figures_are_rounded_and_have_units(staff: Client, rows: None) -> None:
+    UsageEvent.objects.update(audio_ms=6543, talker_ms=1234.56789)
+    listed = staff.get(url(UsageEvent, "changelist")).content.decode()
+    page = staff.get(url(UsageEvent, "change", UsageEvent.objects.get().pk)).content.decode()
+    assert "Audio delivered, s" in listed
+    assert ">6.5</td>" in listed
+    assert "1,234.6" in page
+    assert "1234.56789" not in page
+
+
+def test_the_pages_have_our_name(staff: Client) -> None:
+    page = staff.get("/admin/").content.decode()
+    assert "Parlance administration" in page
+    assert 'href="/console/"' in page
+
+
+def test_the_reason_of_a_suspension_is_kept_and_audited(staff: Client, alice: Party) -> None:
+    fields = {"action": "suspend", "_selected_action": alice.tenant.pk, "reason": " Unpaid. "}
+    staff.post(url(Tenant, "changelist"), fields)
+    alice.tenant.refresh_from_db()
+    assert alice.tenant.suspended_because == "Unpaid."
+    assert AuditEntry.objects.get(action="tenant.suspended").detail == {"reason": "Unpaid."}
+
+    staff.post(url(Tenant, "changelist"), {**fields, "action": "restore"})
+    alice.tenant.refresh_from_db()
+    assert (alice.tenant.suspended_at, alice.tenant.suspended_because) == (None, "")
+
+
 def test_the_hash_of_a_key_is_not_shown(staff: Client, alice: Party) -> None:
     page = staff.get(url(ApiKey, "change", alice.key.pk)).content.decode()
     assert "secret_hash" not in page

@@ -1,4 +1,4 @@
-"""The signed-in page: what it shows, what it does, and what it never lets a browser do."""
+"""The signed-in pages: what they show and do, and what they never let a browser do."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from billing.models import UsageEvent
 from tests.ttsapp.browser import browser
 from tests.ttsapp.conftest import PASSWORD, Party, eventually, speech
 from tests.ttsapp.scripted_engine import EngineThread, ScriptedEngine, spoken
-from ttsapp.audit.models import AuditEntry
+from ttsapp.audit.services import SYSTEM
 from ttsapp.keys.models import ApiKey
-from ttsapp.speech.models import RequestLog
+from ttsapp.tenants.services import restore_tenant, suspend_tenant
 
-KEY = re.compile(r"parl_live_[0-9a-z]{10}_[0-9A-Za-z]{44}")
+PAGES = ("", "/playground", "/requests", "/keys", "/usage", "/start")
 
 
 def test_it_works(base: str, http: httpx.Client, alice: Party) -> None:
@@ -28,11 +28,19 @@ def test_it_works(base: str, http: httpx.Client, alice: Party) -> None:
         page = client.get("/console/alice")
 
     assert page.status_code == 200
-    assert page.text.count("<dd>12</dd>") == 2  # today and this month
-    assert alice.key.hint in page.text
-    assert str(RequestLog.objects.get().id) in page.text
-    assert "A calm female voice" in page.text
+    assert "<dt>Characters charged</dt><dd>12</dd><dd>of 12 sent" in page.text
+    assert "<dt>Requests today</dt><dd>1</dd>" in page.text
+    assert '<span class="pill ready">ready</span>' in page.text
     assert page.headers["cache-control"].startswith("max-age=0, no-cache, no-store")
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_opens_and_is_the_current_one(base: str, alice: Party, path: str) -> None:
+    with browser(base, "alice") as client:
+        page = client.get(f"/console/alice{path}")
+
+    assert page.status_code == 200
+    assert f'<a href="/console/alice{path}" aria-current="page">' in page.text
 
 
 def test_a_test_sentence_streams_and_is_metered(
@@ -40,83 +48,33 @@ def test_a_test_sentence_streams_and_is_metered(
 ) -> None:
     engine.script.hold_after = 2
     with browser(base, "alice") as client:
-        body = {"text": "Hello there.", "voice": "Ben"}
+        body = {"text": "Hello there.", "voice": "Ben", "seed": 7}
         with client.stream("POST", "/console/alice/speak", json=body) as response:
             pieces = response.iter_raw()
             early = next(pieces)
             assert engine.heard[0].ended.is_set() is False
             engine.release.set()
             assert early + b"".join(pieces) == spoken(5)
+        take = client.get(f"/console/alice/takes/{response.headers['x-request-id']}").json()
 
     event = UsageEvent.objects.get()
     assert (event.tenant, event.key, event.billed_characters) == (alice.tenant, None, 12)
     assert engine.heard[0].start.voice.preset == "Ben"
+    assert engine.heard[0].start.seed == 7
+    assert (take["state"], take["billed_characters"], take["seed"]) == ("ended", 12, 7)
 
 
-def test_a_new_key_is_shown_once_and_works(base: str, http: httpx.Client, alice: Party) -> None:
-    with browser(base, "alice") as client:
-        made = client.post("/console/alice/keys", data={"name": "CI", "environment": "live"})
-        secret = KEY.search(made.text)[0]
-        later = client.get("/console/alice")
-
-    assert KEY.search(later.text) is None
-    assert "CI" in later.text
-    headers = {"Authorization": f"Bearer {secret}"}
-    assert http.post("/v1/audio/speech", json=speech(), headers=headers).status_code == 200
-    entry = AuditEntry.objects.filter(action="key.created").first()
-    assert (entry.actor, entry.tenant) == ("user:alice", alice.tenant)
-
-
-def test_a_key_may_expire(base: str, alice: Party) -> None:
-    with browser(base, "alice") as client:
-        fields = {"name": "CI", "environment": "test", "days": "30"}
-        client.post("/console/alice/keys", data=fields)
-
-    key = ApiKey.objects.get(name="CI")
-    assert (key.expires_at - key.created_at).days in (29, 30)
-    assert key.environment == "test"
-
-
-@pytest.mark.parametrize("days", ["0", "-1", "soon", "99999"])
-def test_a_key_with_an_odd_expiry_is_not_made(base: str, alice: Party, days: str) -> None:
-    with browser(base, "alice") as client:
-        fields = {"name": "CI", "environment": "live", "days": days}
-        response = client.post("/console/alice/keys", data=fields)
-
-    assert response.status_code == 400
-    assert "Days:" in response.text
-    assert ApiKey.objects.count() == 1
-
-
-def test_a_key_without_a_name_is_not_made(base: str, alice: Party) -> None:
-    with browser(base, "alice") as client:
-        response = client.post("/console/alice/keys", data={"name": "", "environment": "live"})
-
-    assert response.status_code == 400
-    assert "This field is required." in response.text
-    assert ApiKey.objects.count() == 1
-
-
-def test_revoking_from_the_page_stops_the_key(base: str, http: httpx.Client, alice: Party) -> None:
-    with browser(base, "alice") as client:
-        client.post(f"/console/alice/keys/{alice.key.public_id}/revoke")
-        page = client.get("/console/alice")
-
-    assert '<span class="state revoked">revoked</span>' in page.text
-    response = http.post("/v1/audio/speech", json=speech(), headers=alice.headers)
-    assert response.status_code == 401
-
-
-def test_the_page_opens_while_the_engine_is_away(
+def test_the_pages_open_while_the_engine_is_away(
     base: str, alice: Party, engine_thread: EngineThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ttsapp.voices.selectors.USABLE_SECONDS", -1.0)
     engine_thread.stop()
     with browser(base, "alice") as client:
-        page = client.get("/console/alice")
+        overview, playground = client.get("/console/alice"), client.get("/console/alice/playground")
 
-    assert page.status_code == 200
-    assert "The engine is starting" in page.text
+    assert (overview.status_code, playground.status_code) == (200, 200)
+    assert "The engine is away." in overview.text
+    assert "The engine is not there yet." in playground.text
 
 
 def test_a_person_without_a_tenant_is_told_so(base: str, transactional_db: None) -> None:
@@ -127,22 +85,50 @@ def test_a_person_without_a_tenant_is_told_so(base: str, transactional_db: None)
         assert "you belong to no tenant" in client.get("/console/").text
 
 
-def test_a_wrong_password_is_refused(base: str, alice: Party) -> None:
-    with browser(base, None) as client:
-        fields = {"username": "alice", "password": "wrong"}
-        response = client.post("/console/login", data=fields)
+def test_suspended_people_read_why(base: str, alice: Party) -> None:
+    suspend_tenant(SYSTEM, alice.tenant, "The invoice of May is open.")
+    with browser(base, "alice") as client:
+        pages = [client.get(f"/console/alice{path}") for path in PAGES]
+        body = {"text": "Hello.", "voice": "Anna"}
+        refused = client.post("/console/alice/speak", json=body)
+        restore_tenant(SYSTEM, alice.tenant)
+        after = client.get("/console/alice")
 
-    assert response.status_code == 200
-    assert "do not match an account" in response.text
-    assert "sessionid" not in client.cookies
+    for page in pages:
+        assert page.status_code == 200
+        assert "Reason: The invoice of May is open." in page.text
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "tenant_suspended")
+    assert not UsageEvent.objects.exists()
+    assert "is suspended" not in after.text
 
 
-def test_signing_in_leads_nowhere_else(base: str, alice: Party) -> None:
-    with browser(base, None) as client:
-        fields = {"username": "alice", "password": PASSWORD, "next": "https://evil.example/"}
-        response = client.post("/console/login", data=fields)
+def test_a_suspension_without_a_reason_says_whom_to_ask(base: str, alice: Party) -> None:
+    suspend_tenant(SYSTEM, alice.tenant)
+    with browser(base, "alice") as client:
+        assert "No reason was given: ask whoever runs" in client.get("/console/alice").text
 
-    assert response.headers["location"] == "/console/"
+
+@pytest.mark.parametrize(
+    ("path", "location"),
+    [("/", "/console/"), ("/console", "/console/"), ("/favicon.ico", "/static/console/icon.svg")],
+)
+def test_addresses_that_people_type(http: httpx.Client, path: str, location: str) -> None:
+    response = http.get(path)
+    assert (response.status_code, response.headers["location"]) == (302, location)
+
+
+def test_the_quick_start_has_this_installations_address_and_key(base: str, alice: Party) -> None:
+    with browser(base, "alice") as client:
+        page = client.get("/console/alice/start").text
+    assert f"export BASE={base}\nexport KEY={alice.key.hint}" in page
+    assert f'base_url="{base}/v1"' in page.replace("&quot;", '"')
+
+
+def test_the_quick_start_without_a_key_says_where_to_make_one(base: str, alice: Party) -> None:
+    ApiKey.objects.all().delete()
+    with browser(base, "alice") as client:
+        page = client.get("/console/alice/start").text
+    assert 'There is no key that works yet: <a href="/console/alice/keys">make one</a>' in page
 
 
 @pytest.mark.parametrize("path", ["keys", "speak", "keys/x/revoke"])
@@ -160,10 +146,11 @@ def test_nothing_changes_without_the_csrf_token(base: str, alice: Party, path: s
     ("body", "param"),
     [
         ({"text": " ", "voice": "Anna"}, "text"),
-        ({"text": "a" * 501, "voice": "Anna"}, "text"),
+        ({"text": "a" * 1001, "voice": "Anna"}, "text"),
         ({"text": "Hi", "voice": "Zelda"}, "voice"),
         ({"text": "Hi"}, "voice"),
         ({"text": "Hi", "voice": "Anna", "x": 1}, "x"),
+        ({"text": "Hi", "voice": "Anna", "seed": -1}, "seed"),
     ],
 )
 def test_a_test_sentence_is_checked(base: str, alice: Party, body: dict, param: str) -> None:
@@ -174,7 +161,10 @@ def test_a_test_sentence_is_checked(base: str, alice: Party, body: dict, param: 
     assert response.json()["error"]["param"] == param
 
 
-@pytest.mark.parametrize("path", ["/console/login", "/console/alice", "/nothing", "/admin/login/"])
+@pytest.mark.parametrize(
+    "path",
+    ["/console/login", *(f"/console/alice{path}" for path in PAGES), "/nothing", "/admin/login/"],
+)
 def test_pages_allow_no_inline_code_and_no_framing(base: str, alice: Party, path: str) -> None:
     with browser(base, "alice") as client:
         page = client.get(path)
@@ -201,12 +191,15 @@ def test_cookies_stay_out_of_scripts_and_other_sites(base: str, alice: Party) ->
     assert "SameSite=Lax" in cookie
 
 
-@pytest.mark.parametrize("name", ["console/console.css", "console/player.js", "console/icon.svg"])
-def test_the_pages_files_are_served(http: httpx.Client, name: str) -> None:
-    response = http.get(f"/static/{name}")
+FILES = sorted(Path(settings.BASE_DIR, "ttsapp/console/static/console").iterdir())
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_the_pages_files_are_served(http: httpx.Client, file: Path) -> None:
+    response = http.get(f"/static/console/{file.name}")
 
     assert response.status_code == 200
-    assert len(response.content) > 100
+    assert response.content == file.read_bytes()
 
 
 @pytest.mark.parametrize("path", ["/static/../settings.py", "/static/%2e%2e/settings.py"])
@@ -224,7 +217,7 @@ def test_text_from_outside_is_escaped(base: str, alice: Party) -> None:
     with browser(base, "alice") as client:
         fields = {"name": "<script>alert(1)</script>", "environment": "live"}
         client.post("/console/alice/keys", data=fields)
-        page = eventually(lambda: client.get("/console/alice"))
+        page = eventually(lambda: client.get("/console/alice/keys"))
 
     assert "<script>alert" not in page.text
     assert "&lt;script&gt;alert" in page.text

@@ -9,10 +9,12 @@ import httpx
 import pytest
 from django.contrib.auth.models import User
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
 
 from billing.models import UsageEvent
 from tests.ttsapp.browser import browser
 from tests.ttsapp.conftest import PASSWORD, Party, eventually, speech
+from tests.ttsapp.seeded import use
 from ttsapp.audit.services import SYSTEM
 from ttsapp.keys.models import ApiKey
 from ttsapp.tenants.models import Role
@@ -22,11 +24,23 @@ from ttsapp.tenants.services import add_member
 # owner.
 MATRIX = [
     ("/console/alice", "GET", 302, 404, 200, 200, 200, 200),
-    ("/console/alice/keys", "POST", 302, 404, 403, 200, 200, 200),
+    ("/console/alice/playground", "GET", 302, 404, 403, 200, 200, 200),
+    ("/console/alice/takes/{request}", "GET", 401, 404, 200, 200, 200, 200),
+    ("/console/alice/requests", "GET", 302, 404, 200, 200, 200, 200),
+    ("/console/alice/requests/{request}", "GET", 302, 404, 200, 200, 200, 200),
+    ("/console/alice/keys", "GET", 302, 404, 200, 200, 200, 200),
+    ("/console/alice/keys", "POST", 302, 404, 403, 302, 302, 302),
+    ("/console/alice/keys/{public_id}", "GET", 302, 404, 403, 200, 200, 200),
+    ("/console/alice/keys/{public_id}/revoke", "GET", 302, 404, 403, 200, 200, 200),
     ("/console/alice/keys/{public_id}/revoke", "POST", 302, 404, 403, 302, 302, 302),
+    ("/console/alice/usage", "GET", 302, 404, 200, 200, 200, 200),
+    ("/console/alice/usage.csv", "GET", 302, 404, 200, 200, 200, 200),
+    ("/console/alice/start", "GET", 302, 404, 200, 200, 200, 200),
     ("/console/alice/speak", "POST", 401, 404, 403, 200, 200, 200),
+    ("/console", "GET", 302, 302, 302, 302, 302, 302),
+    ("/favicon.ico", "GET", 302, 302, 302, 302, 302, 302),
     ("/console/", "GET", 302, 302, 302, 302, 302, 302),
-    ("/console/login", "GET", 200, 200, 200, 200, 200, 200),
+    ("/console/login", "GET", 200, 302, 302, 302, 302, 302),
     ("/console/logout", "POST", 302, 302, 302, 302, 302, 302),
     ("/admin/", "GET", 302, 302, 302, 302, 302, 302),
     ("/", "GET", 302, 302, 302, 302, 302, 302),
@@ -60,11 +74,12 @@ def test_the_permission_matrix(
     base: str, alice: Party, mallory: Party, row: tuple, place: int
 ) -> None:
     path, method, *expected = row
+    request = use(alice.tenant, alice.key, timezone.now())
     with caller(base, CALLERS[place], alice) as client:
-        url = path.format(public_id=alice.key.public_id)
+        url = path.format(public_id=alice.key.public_id, request=request)
         if path.endswith("speak"):
             response = client.post(url, json={"text": "Hello", "voice": "Anna"})
-        elif path.endswith("/keys"):
+        elif method == "POST" and path.endswith("/keys"):
             response = client.post(url, data={"name": "one more", "environment": "live"})
         else:
             response = client.request(method, url)
@@ -73,14 +88,18 @@ def test_the_permission_matrix(
     if expected[place] in (401, 403, 404):
         assert "Alice" not in response.text
         assert ApiKey.objects.filter(tenant=alice.tenant, revoked_at=None).count() == 1
-        assert not UsageEvent.objects.exists()
+        assert str(request) not in response.text
+        assert UsageEvent.objects.count() == 1
 
 
 def test_the_matrix_knows_every_route() -> None:
     known = {re.sub(r"\{.*?\}", "x", row[0]).strip("/") for row in MATRIX}
     known |= {*BY_KEY, *(f"openai/{path}" for path in BY_KEY)}
     for route in routes(get_resolver().url_patterns):
-        concrete = re.sub(r"<slug:slug>", "alice", re.sub(r"<str:public_id>", "x", route))
+        concrete = re.sub(r"<slug:slug>", "alice", route)
+        concrete = re.sub(r"<slug:public_id>", "x", concrete)
+        if concrete.startswith("console/"):
+            concrete = concrete.replace("<uuid:wanted>", "x")
         assert concrete in known or concrete.strip("/") in known, route
 
 
@@ -151,7 +170,10 @@ def test_a_member_of_two_tenants_sees_each_apart(
     http.post("/v1/audio/speech", json=speech("Only Alice."), headers=alice.headers)
 
     with browser(base, "alice") as client:
-        hers, his = client.get("/console/alice").text, client.get("/console/bob").text
+        hers, his = (
+            "".join(client.get(f"/console/{slug}{page}").text for page in ("", "/keys"))
+            for slug in ("alice", "bob")
+        )
 
     assert alice.key.hint in hers
     assert alice.key.hint not in his
@@ -168,3 +190,62 @@ def test_a_key_of_anothers_cannot_be_revoked_through_ones_own_tenant(
         assert client.post(path).status_code == 404
 
     assert ApiKey.objects.get(pk=alice.key.pk).revoked_at is None
+
+
+PAGES = ("", "/requests", "/requests?ended=stop", "/keys", "/usage", "/usage.csv", "/start")
+
+
+def test_three_tenants_pages_show_only_their_own(
+    base: str, alice: Party, bob: Party, mallory: Party
+) -> None:
+    parties = (alice, bob, mallory)
+    now = timezone.now()
+    made = {
+        party.tenant.slug: use(party.tenant, party.key, now, characters=1000 + 111 * place)
+        for place, party in enumerate(parties)
+    }
+    marks = {
+        party.tenant.slug: (
+            str(made[party.tenant.slug]),
+            party.key.public_id,
+            f"{1000 + 111 * place:,}",
+            f",{1000 + 111 * place},",
+        )
+        for place, party in enumerate(parties)
+    }
+
+    for reader in parties:
+        slug = reader.tenant.slug
+        with browser(base, reader.user.username) as client:
+            seen = "".join(client.get(f"/console/{slug}{page}").text for page in PAGES)
+            seen += client.get(f"/console/{slug}/requests/{made[slug]}").text
+        for owner, own in marks.items():
+            assert [mark in seen for mark in own] == [owner == slug] * len(own), (slug, owner)
+
+
+@pytest.mark.parametrize("page", ["requests/{}", "takes/{}"])
+def test_anothers_request_is_not_found_under_ones_own_tenant(
+    base: str, alice: Party, mallory: Party, page: str
+) -> None:
+    theirs = use(alice.tenant, alice.key, timezone.now())
+    with browser(base, "mallory") as client:
+        response = client.get(f"/console/mallory/{page.format(theirs)}")
+    assert response.status_code == 404
+    assert "anna" not in response.text
+
+
+def test_anothers_key_finds_nothing(base: str, alice: Party, mallory: Party) -> None:
+    theirs = use(alice.tenant, alice.key, timezone.now())
+    with browser(base, "mallory") as client:
+        found = client.get(f"/console/mallory/requests?key={alice.key.public_id}")
+        older = client.get(f"/console/mallory/requests?before={theirs}")
+        question = client.get(f"/console/mallory/keys/{alice.key.public_id}/revoke")
+    assert (found.status_code, older.status_code, question.status_code) == (400, 200, 404)
+    assert str(theirs) not in found.text + older.text.replace(f"before={theirs}", "")
+
+
+def test_the_engines_load_is_not_told(base: str, alice: Party) -> None:
+    """How busy the engine is would say something of the other tenants."""
+    with browser(base, "alice") as client:
+        page = client.get("/console/alice").text
+    assert not re.search(r"capacity|streams? live|waiting streams", page)

@@ -10,6 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.views.decorators.cache import never_cache
 
 from ttsapp import database
 from ttsapp.errors import ApiError
@@ -20,7 +21,7 @@ from ttsapp.tenants.models import Membership, Permission
 Rest = ParamSpec("Rest")
 Page = Callable[Concatenate[HttpRequest, Membership, Rest], HttpResponse]
 Answer = Coroutine[Any, Any, HttpResponseBase]
-Stream = Callable[[HttpRequest, Membership], Answer]
+Fetch = Callable[Concatenate[HttpRequest, Membership, Rest], Answer]
 
 
 def member_page(
@@ -31,6 +32,7 @@ def member_page(
     def decorate(
         page: Page[Rest],
     ) -> Callable[..., HttpResponse]:
+        @never_cache
         @login_required
         @wraps(page)
         def guarded(
@@ -48,17 +50,22 @@ def member_page(
     return decorate
 
 
-def member_stream(
-    permission: Permission,
-) -> Callable[[Stream], Callable[[HttpRequest, str], Answer]]:
-    """The same for what a page fetches: refusals are JSON, and nothing redirects."""
+def member_fetch(
+    method: str, permission: Permission
+) -> Callable[[Fetch[Rest]], Callable[..., Answer]]:
+    """The same for what a page's script fetches: refusals are JSON, and nothing redirects."""
 
-    def decorate(stream: Stream) -> Callable[[HttpRequest, str], Answer]:
-        @wraps(stream)
-        async def guarded(request: HttpRequest, slug: str) -> HttpResponseBase:
+    def decorate(fetch: Fetch[Rest]) -> Callable[..., Answer]:
+        @never_cache
+        @wraps(fetch)
+        async def guarded(
+            request: HttpRequest, slug: str, *args: Rest.args, **kwargs: Rest.kwargs
+        ) -> HttpResponseBase:
             try:
+                if request.method != method:
+                    raise ApiError(405, "method_not_allowed", f"Use {method} here.")
                 membership = await _admit(request, slug, permission)
-                return await stream(request, membership)
+                return await fetch(request, membership, *args, **kwargs)
             except ApiError as error:
                 return error_response(error)
 
@@ -76,6 +83,6 @@ async def _admit(request: HttpRequest, slug: str, permission: Permission) -> Mem
         raise ApiError(404, "unknown_tenant", "There is no such tenant.")
     if not membership.may(permission):
         raise ApiError(403, "forbidden", "Your role does not allow this.")
-    if membership.tenant.suspended_at is not None:
+    if permission is Permission.SPEAK and membership.tenant.suspended_at is not None:
         raise ApiError(403, "tenant_suspended", "This account is suspended.")
     return membership

@@ -1,16 +1,25 @@
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from ttsapp.console import views
+from ttsapp.console.signing_in import SignIn
+from ttsapp.console.views import home, keys, overview, playground, requests, start, usage
 
 app_name = "console"
 
 urlpatterns = [
-    path("", views.home, name="home"),
-    path("login", LoginView.as_view(template_name="console/login.html"), name="login"),
+    path("", home.home, name="home"),
+    path("login", SignIn.as_view(), name="login"),
     path("logout", LogoutView.as_view(), name="logout"),
-    path("<slug:slug>", views.overview, name="overview"),
-    path("<slug:slug>/keys", views.create_key, name="create_key"),
-    path("<slug:slug>/keys/<str:public_id>/revoke", views.revoke_key, name="revoke_key"),
-    path("<slug:slug>/speak", views.speak, name="speak"),
+    path("<slug:slug>", overview.overview, name="overview"),
+    path("<slug:slug>/playground", playground.playground, name="playground"),
+    path("<slug:slug>/speak", playground.speak, name="speak"),
+    path("<slug:slug>/takes/<uuid:wanted>", playground.take, name="take"),
+    path("<slug:slug>/requests", requests.requests, name="requests"),
+    path("<slug:slug>/requests/<uuid:wanted>", requests.request_detail, name="request"),
+    path("<slug:slug>/keys", keys.keys, name="keys"),
+    path("<slug:slug>/keys/<slug:public_id>", keys.new_key, name="new_key"),
+    path("<slug:slug>/keys/<slug:public_id>/revoke", keys.revoke_key, name="revoke_key"),
+    path("<slug:slug>/usage", usage.usage, name="usage"),
+    path("<slug:slug>/usage.csv", usage.usage_csv, name="usage_csv"),
+    path("<slug:slug>/start", start.start, name="start"),
 ]

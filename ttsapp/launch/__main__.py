@@ -115,7 +115,7 @@ def _demo(arguments: argparse.Namespace, signals: Signals, console: Console) -> 
 
 
 def _with(arguments: argparse.Namespace, signals: Signals, console: Console) -> int:
-    """The command finds the product in PARLANCE_URL and PARLANCE_KEY."""
+    """The command finds the product in PARLANCE_URL, PARLANCE_KEY and what _told adds to them."""
     command = arguments.command[arguments.command[:1] == ["--"] :]
     if not command or shutil.which(command[0]) is None:
         raise LaunchError(f"There is no command {' '.join(command)!r} to run beside the product.")
@@ -138,7 +138,13 @@ def _with(arguments: argparse.Namespace, signals: Signals, console: Console) -> 
 
 
 def _told(product: Product) -> dict[str, str]:
-    return {"PARLANCE_URL": product.plan.url, "PARLANCE_KEY": product.access.key or ""}
+    return {
+        "PARLANCE_URL": product.plan.url,
+        "PARLANCE_KEY": product.access.key or "",
+        "PARLANCE_USERNAME": product.access.username,
+        "PARLANCE_PASSWORD": product.access.password or "",
+        "PARLANCE_DATA": str(product.plan.data),
+    }
 
 
 @contextmanager

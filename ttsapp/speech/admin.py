@@ -1,7 +1,7 @@
 from django.contrib import admin
 
 from ttsapp.speech.models import RequestLog
-from ttsapp.typed_admin import ReadOnlyAdmin
+from ttsapp.typed_admin import ReadOnlyAdmin, rounded
 
 
 @admin.register(RequestLog)
@@ -14,11 +14,12 @@ class RequestLogAdmin(ReadOnlyAdmin[RequestLog]):
         "status",
         "voice",
         "characters",
-        "audio_ms",
+        "audio",
         "first_audio_ms",
         "finish_reason",
         "error_code",
     )
+    audio = rounded("audio_ms", "audio delivered, s", 1000)
     list_filter = ("status", "transport", "tenant")
     list_select_related = ("tenant",)
     search_fields = ("id",)

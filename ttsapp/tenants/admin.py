@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from django import forms
 from django.contrib import admin
+from django.contrib.admin.helpers import ActionForm
 from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
@@ -11,17 +13,24 @@ from ttsapp.tenants.models import Membership, Role, Tenant
 from ttsapp.typed_admin import KeptAdmin, TypedAdmin
 
 
+class ReasonForm(ActionForm):
+    """Beside the choice of an action: what the tenant's people will read."""
+
+    reason = forms.CharField(required=False, max_length=300, label="Reason, if you suspend:")
+
+
 @admin.register(Tenant)
 class TenantAdmin(KeptAdmin[Tenant]):
-    list_display = ("name", "slug", "created_at", "suspended_at")
+    list_display = ("name", "slug", "created_at", "suspended_at", "suspended_because")
+    action_form = ReasonForm
     search_fields = ("name", "slug")
-    readonly_fields = ("created_at", "suspended_at")
     actions = ("suspend", "restore")
 
     def get_readonly_fields(
         self, request: HttpRequest, obj: Tenant | None = None
     ) -> tuple[str, ...]:
-        return ("slug", "created_at", "suspended_at") if obj else ("created_at", "suspended_at")
+        facts = ("created_at", "suspended_at", "suspended_because")
+        return ("slug", *facts) if obj else facts
 
     def save_model(
         self, request: HttpRequest, obj: Tenant, form: ModelForm[Tenant], change: bool
@@ -34,7 +43,8 @@ class TenantAdmin(KeptAdmin[Tenant]):
 
     @admin.action(description="Suspend: their keys stop working", permissions=["change"])
     def suspend(self, request: HttpRequest, tenants: QuerySet[Tenant]) -> None:
-        done = sum(services.suspend_tenant(Actor.of(request.user), tenant) for tenant in tenants)
+        actor, reason = Actor.of(request.user), request.POST.get("reason", "").strip()[:300]
+        done = sum(services.suspend_tenant(actor, tenant, reason) for tenant in tenants)
         self.message_user(request, f"{done} suspended")
 
     @admin.action(description="Restore", permissions=["change"])

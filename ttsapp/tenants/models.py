@@ -39,6 +39,7 @@ class Tenant(models.Model):
     slug = models.SlugField(unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
     suspended_at = models.DateTimeField(null=True, blank=True, editable=False)
+    suspended_because = models.CharField(max_length=300, blank=True, editable=False)
 
     class Meta:
         ordering = ("name",)

@@ -27,19 +27,20 @@ def rename_tenant(actor: Actor, tenant: Tenant, name: str) -> None:
 
 
 @transaction.atomic
-def suspend_tenant(actor: Actor, tenant: Tenant) -> bool:
-    """Its keys answer 403 within a second. False when it was suspended already."""
+def suspend_tenant(actor: Actor, tenant: Tenant, reason: str = "") -> bool:
+    """Its keys answer 403 within a second, and its people read the reason in their console.
+    False when it was suspended already."""
     found = Tenant.objects.filter(pk=tenant.pk, suspended_at=None)
-    if not found.update(suspended_at=timezone.now()):
+    if not found.update(suspended_at=timezone.now(), suspended_because=reason):
         return False
-    record(actor, Action.TENANT_SUSPENDED, tenant, tenant.slug)
+    record(actor, Action.TENANT_SUSPENDED, tenant, tenant.slug, reason=reason)
     return True
 
 
 @transaction.atomic
 def restore_tenant(actor: Actor, tenant: Tenant) -> bool:
     found = Tenant.objects.filter(pk=tenant.pk, suspended_at__isnull=False)
-    if not found.update(suspended_at=None):
+    if not found.update(suspended_at=None, suspended_because=""):
         return False
     record(actor, Action.TENANT_RESTORED, tenant, tenant.slug)
     return True

@@ -1,113 +1,110 @@
-// Plays a test sentence while it is being spoken: raw 24 kHz 16-bit samples, scheduled one behind
-// the other on the audio clock, so that chunks join without a gap.
-const SAMPLE_RATE = 24000;
-const HEAD_START = 0.05; // seconds between the first chunk's arrival and its sound
+// Raw 24 kHz 16-bit speech, played while it arrives. Pieces are scheduled one behind the other on
+// the audio clock, so that they join without a gap. Works without https, where worklets do not.
+export const SAMPLE_RATE = 24000;
+const LEAD = 0.3; // seconds in hand before the first sound, and again after an underrun
+const START = 0.03; // seconds from scheduling to sound, for the audio thread
 
-const form = document.getElementById("player");
-const stop = document.getElementById("stop");
-const result = document.getElementById("result");
-let current = null;
+// Bytes may end in the middle of a sample: the odd one waits for the next piece.
+export class Decoder {
+  odd = new Uint8Array(0);
 
-class Take {
-  constructor() {
-    this.audio = new AudioContext({ sampleRate: SAMPLE_RATE });
-    this.abort = new AbortController();
-    this.next = 0;
-    this.samples = 0;
-    this.late = 0;
-    this.odd = new Uint8Array(0);
-  }
-
-  // Chunks may end in the middle of a sample: the odd byte waits for the next one.
-  play(bytes) {
+  samples(bytes) {
     const joined = new Uint8Array(this.odd.length + bytes.length);
     joined.set(this.odd);
     joined.set(bytes, this.odd.length);
     const count = joined.length >> 1;
     this.odd = joined.slice(count * 2);
-    if (count === 0) return;
     const view = new DataView(joined.buffer);
-    const buffer = this.audio.createBuffer(1, count, SAMPLE_RATE);
-    const channel = buffer.getChannelData(0);
-    for (let i = 0; i < count; i += 1) channel[i] = view.getInt16(2 * i, true) / 32768;
-    this.schedule(buffer);
-    this.samples += count;
+    const samples = new Float32Array(count);
+    for (let i = 0; i < count; i += 1) samples[i] = view.getInt16(2 * i, true) / 32768;
+    return samples;
+  }
+}
+
+export class Player {
+  constructor() {
+    this.audio = new AudioContext({ sampleRate: SAMPLE_RATE });
+    this.waiting = [];
+    this.inHand = 0; // seconds not yet scheduled
+    this.next = 0; // when what is scheduled runs out, on the audio clock
+    this.isPlaying = false;
+    this.isOver = false;
+    this.underruns = 0;
+    this.scheduled = 0;
   }
 
-  schedule(buffer) {
-    const now = this.audio.currentTime;
-    if (this.next < now) {
-      if (this.samples > 0) this.late += 1;
-      this.next = now + HEAD_START;
+  add(samples) {
+    if (samples.length === 0 || this.audio.state === "closed") return;
+    if (this.isPlaying && this.next < this.audio.currentTime) {
+      this.underruns += 1;
+      this.isPlaying = false;
     }
+    this.waiting.push(samples);
+    this.inHand += samples.length / SAMPLE_RATE;
+    if (this.isPlaying || this.inHand >= LEAD) this.flush();
+  }
+
+  flush() {
+    if (this.audio.state === "closed" || this.waiting.length === 0) return;
+    if (!this.isPlaying) this.next = Math.max(this.next, this.audio.currentTime + START);
+    this.isPlaying = true;
+    for (const samples of this.waiting.splice(0)) this.schedule(samples);
+    this.inHand = 0;
+  }
+
+  schedule(samples) {
+    const buffer = this.audio.createBuffer(1, samples.length, SAMPLE_RATE);
+    buffer.copyToChannel(samples, 0);
     const source = this.audio.createBufferSource();
     source.buffer = buffer;
     source.connect(this.audio.destination);
     source.start(this.next);
     this.next += buffer.duration;
+    this.scheduled += buffer.duration;
   }
 
+  // Seconds of the take that have been heard.
+  get position() {
+    return Math.max(0, this.scheduled - Math.max(0, this.next - this.audio.currentTime));
+  }
+
+  // No more follows: what is left is played, then the sound device is given back.
   async end() {
-    const left = Math.max(0, this.next - this.audio.currentTime);
-    await new Promise((done) => setTimeout(done, left * 1000));
+    this.flush();
+    while (this.audio.state !== "closed" && this.next > this.audio.currentTime) {
+      await new Promise((done) => setTimeout(done, 50));
+    }
     await this.close();
   }
 
   async close() {
-    this.abort.abort();
     if (this.audio.state !== "closed") await this.audio.close();
   }
 }
 
-async function request(take) {
-  const response = await fetch(form.dataset.speak, {
-    method: "POST",
-    headers: {
-      "Content-Type": "application/json",
-      "X-CSRFToken": form.elements.csrfmiddlewaretoken.value,
-    },
-    body: JSON.stringify({ text: form.elements.text.value, voice: form.elements.voice.value }),
-    signal: take.abort.signal,
-  });
-  if (!response.ok) {
-    const problem = await response.json().catch(() => null);
-    throw new Error(problem?.error?.message ?? `The server answered ${response.status}.`);
+// A file that any player opens: 44 bytes of header, then the samples as they came.
+export function wav(pieces) {
+  const bytes = pieces.reduce((sum, piece) => sum + 2 * piece.length, 0);
+  const view = new DataView(new ArrayBuffer(44 + bytes));
+  const text = (at, word) => [...word].forEach((c, i) => view.setUint8(at + i, c.charCodeAt(0)));
+  text(0, "RIFF");
+  view.setUint32(4, 36 + bytes, true);
+  text(8, "WAVEfmt ");
+  view.setUint32(16, 16, true);
+  view.setUint16(20, 1, true);
+  view.setUint16(22, 1, true);
+  view.setUint32(24, SAMPLE_RATE, true);
+  view.setUint32(28, 2 * SAMPLE_RATE, true);
+  view.setUint16(32, 2, true);
+  view.setUint16(34, 16, true);
+  text(36, "data");
+  view.setUint32(40, bytes, true);
+  let at = 44;
+  for (const piece of pieces) {
+    for (const sample of piece) {
+      view.setInt16(at, Math.round(sample * 32768), true);
+      at += 2;
+    }
   }
-  return response.body.getReader();
+  return new Blob([view], { type: "audio/wav" });
 }
-
-async function speak(take) {
-  const asked = performance.now();
-  const reader = await request(take);
-  let first = null;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    first ??= Math.round(performance.now() - asked);
-    take.play(value);
-    const seconds = (take.samples / SAMPLE_RATE).toFixed(1);
-    result.textContent = `First audio after ${first} ms · ${seconds} s of speech · ${take.late} gaps`;
-  }
-  await take.end();
-}
-
-form?.addEventListener("submit", async (event) => {
-  event.preventDefault();
-  await current?.close();
-  const take = new Take();
-  current = take;
-  stop.disabled = false;
-  result.textContent = "Asking the engine…";
-  try {
-    await speak(take);
-  } catch (error) {
-    if (error.name !== "AbortError") result.textContent = error.message;
-    await take.close();
-  }
-  if (current === take) stop.disabled = true;
-});
-
-stop?.addEventListener("click", async () => {
-  await current?.close();
-  stop.disabled = true;
-});

@@ -1,0 +1,127 @@
+"""Keys in the console: made once, shown once, revoked after a question."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+import pytest
+
+from tests.ttsapp.browser import browser
+from tests.ttsapp.conftest import Party, speech
+from ttsapp.audit.models import AuditEntry
+from ttsapp.keys.models import ApiKey
+
+KEY = re.compile(r"parl_(?:live|test)_[0-9a-z]{10}_[0-9A-Za-z]{44}")
+FIELDS = {"name": "CI", "environment": "live"}
+
+
+def make(client: httpx.Client, **fields: str) -> str:
+    """Posts the form; the address that it leads to."""
+    made = client.post("/console/alice/keys", data={**FIELDS, **fields})
+    assert made.status_code == 302
+    assert KEY.search(made.text) is None
+    return made.headers["location"]
+
+
+def test_it_works(base: str, http: httpx.Client, alice: Party) -> None:
+    with browser(base, "alice") as client:
+        page = client.get(make(client))
+        listed = client.get("/console/alice/keys")
+
+    secret = KEY.search(page.text)[0]
+    assert f"export BASE={base} KEY={secret}" in page.text
+    assert KEY.search(listed.text) is None
+    assert "CI" in listed.text
+    headers = {"Authorization": f"Bearer {secret}"}
+    assert http.post("/v1/audio/speech", json=speech(), headers=headers).status_code == 200
+    entry = AuditEntry.objects.filter(action="key.created").first()
+    assert (entry.actor, entry.tenant) == ("user:alice", alice.tenant)
+
+
+def test_reloading_the_new_key_makes_no_other_and_shows_nothing(base: str, alice: Party) -> None:
+    with browser(base, "alice") as client:
+        where = make(client)
+        assert KEY.search(client.get(where).text)
+        again = client.get(where)
+
+    assert KEY.search(again.text) is None
+    assert "was shown once, when it was made" in again.text
+    assert ApiKey.objects.count() == 2
+
+
+def test_the_new_key_waits_in_its_makers_browser_alone(base: str, alice: Party) -> None:
+    with browser(base, "alice") as client:
+        made = client.post("/console/alice/keys", data=FIELDS)
+    cookie = made.headers["set-cookie"]
+    assert f"Path={made.headers['location']}" in cookie
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+    assert "Max-Age=120" in cookie
+
+
+def test_a_cookie_of_another_key_shows_nothing(base: str, alice: Party, bob: Party) -> None:
+    with browser(base, "alice") as client:
+        client.cookies.set("new_key", bob.secret)
+        page = client.get(f"/console/alice/keys/{alice.key.public_id}")
+    assert bob.secret not in page.text
+
+
+def test_a_key_may_expire(base: str, alice: Party) -> None:
+    with browser(base, "alice") as client:
+        make(client, environment="test", days="30")
+
+    key = ApiKey.objects.get(name="CI")
+    assert (key.expires_at - key.created_at).days in (29, 30)
+    assert key.environment == "test"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("days", "0"),
+        ("days", "-1"),
+        ("days", "soon"),
+        ("days", "99999"),
+        ("name", ""),
+        ("name", "x" * 101),
+        ("environment", "prod"),
+    ],
+)
+def test_a_form_that_is_wrong_keeps_what_was_typed(
+    base: str, alice: Party, field: str, value: str
+) -> None:
+    with browser(base, "alice") as client:
+        fields = {"name": "Kept name", "environment": "test", field: value}
+        page = client.post("/console/alice/keys", data=fields)
+
+    assert page.status_code == 400
+    assert 'class="problem" role="alert"' in page.text
+    if field != "name":
+        assert 'value="Kept name"' in page.text
+    if field == "days":
+        assert f'value="{value}"' in page.text
+        assert '<option value="test" selected>' in page.text
+    assert ApiKey.objects.count() == 1
+
+
+def test_revoking_asks_first(base: str, http: httpx.Client, alice: Party) -> None:
+    with browser(base, "alice") as client:
+        question = client.get(f"/console/alice/keys/{alice.key.public_id}/revoke")
+
+    assert question.status_code == 200
+    assert "Revoke alice&#x27;s key?" in question.text
+    answer = http.post("/v1/audio/speech", json=speech(), headers=alice.headers)
+    assert answer.status_code == 200
+
+
+def test_revoking_stops_the_key(base: str, http: httpx.Client, alice: Party) -> None:
+    with browser(base, "alice") as client:
+        done = client.post(f"/console/alice/keys/{alice.key.public_id}/revoke")
+        page = client.get(done.headers["location"])
+        again = client.get(f"/console/alice/keys/{alice.key.public_id}/revoke")
+
+    assert '<span class="pill revoked">revoked</span>' in page.text
+    assert "It is revoked already." in again.text
+    response = http.post("/v1/audio/speech", json=speech(), headers=alice.headers)
+    assert response.status_code == 401

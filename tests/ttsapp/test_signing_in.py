@@ -1,0 +1,104 @@
+"""Signing in: whose password it is, where it leads, and how often it may be guessed."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import httpx
+import pytest
+from django.contrib.auth.models import User
+
+from tests.ttsapp.browser import browser
+from tests.ttsapp.conftest import PASSWORD, Party
+from ttsapp.console.models import SignInAttempt
+from ttsapp.console.signing_in import MOST_OF_ADDRESS, MOST_OF_NAME, WINDOW, network
+
+
+def sign_in(
+    client: httpx.Client, username: str, password: str, page: str = "/console/login"
+) -> httpx.Response:
+    return client.post(page, data={"username": username, "password": password})
+
+
+def test_it_works(base: str, alice: Party) -> None:
+    with browser(base, None) as client:
+        response = sign_in(client, "alice", PASSWORD)
+    assert (response.status_code, response.headers["location"]) == (302, "/console/")
+    assert not SignInAttempt.objects.exists()
+
+
+def test_a_wrong_password_is_refused_and_the_name_kept(base: str, alice: Party) -> None:
+    with browser(base, None) as client:
+        response = sign_in(client, "alice", "wrong")
+
+    assert response.status_code == 200
+    assert "do not match an account" in response.text
+    assert 'value="alice"' in response.text
+    assert "sessionid" not in client.cookies
+
+
+def test_signing_in_leads_nowhere_else(base: str, alice: Party) -> None:
+    with browser(base, None) as client:
+        fields = {"username": "alice", "password": PASSWORD, "next": "https://evil.example/"}
+        response = client.post("/console/login", data=fields)
+
+    assert response.headers["location"] == "/console/"
+
+
+@pytest.mark.parametrize("page", ["/console/login", "/admin/login/"])
+def test_guessing_at_a_name_ends(base: str, alice: Party, page: str) -> None:
+    User.objects.update(is_staff=True)
+    with browser(base, None) as client:
+        for _ in range(MOST_OF_NAME):
+            assert "Too many attempts" not in sign_in(client, "alice", "wrong", page).text
+        refused = sign_in(client, "Alice", PASSWORD, page)  # now even the right one is refused
+
+    assert "Too many attempts: wait 15 minutes" in refused.text
+    assert "sessionid" not in client.cookies
+    if page == "/console/login":
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "900")
+
+
+def test_the_limit_is_per_name(base: str, alice: Party, bob: Party) -> None:
+    with browser(base, None) as client:
+        for _ in range(MOST_OF_NAME + 1):
+            sign_in(client, "alice", "wrong")
+        assert sign_in(client, "bob", PASSWORD).status_code == 302
+
+
+def test_guessing_at_many_names_ends(base: str, alice: Party) -> None:
+    with browser(base, None) as client:
+        for guess in range(MOST_OF_ADDRESS):
+            sign_in(client, f"name{guess}", "wrong")
+        assert sign_in(client, "alice", PASSWORD).status_code == 429
+
+
+def test_the_limit_is_lifted_by_time(base: str, alice: Party) -> None:
+    with browser(base, None) as client:
+        for _ in range(MOST_OF_NAME):
+            sign_in(client, "alice", "wrong")
+        for attempt in SignInAttempt.objects.all():
+            attempt.at -= WINDOW + timedelta(seconds=1)
+            attempt.save()
+        assert sign_in(client, "alice", PASSWORD).status_code == 302
+    assert not SignInAttempt.objects.exists()
+
+
+def test_success_forgets_earlier_mistakes(base: str, alice: Party) -> None:
+    with browser(base, None) as client:
+        sign_in(client, "alice", "wrong")
+    with browser(base, "alice"):
+        assert not SignInAttempt.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("address", "counted"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("2001:db8:0:1:2:3:4:5", "2001:db8:0:1::/64"),
+        ("", ""),
+        ("x" * 99, "x" * 50),
+    ],
+)
+def test_who_counts_as_one(address: str, counted: str) -> None:
+    assert network(address) == counted

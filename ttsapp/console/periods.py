@@ -1,0 +1,67 @@
+"""The ranges of days that pages ask for in their address."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+
+MOST_DAYS = 366
+
+
+class _Day(forms.DateInput):
+    """The browser's own calendar; it sends 2026-11-30 whatever it shows."""
+
+    input_type = "date"
+
+    def __init__(self) -> None:
+        super().__init__(format="%Y-%m-%d")
+
+
+class DatesForm(forms.Form):
+    """Two UTC dates, both in the range; where one is missing its bound is open."""
+
+    since = forms.DateField(required=False, label="From", widget=_Day)
+    until = forms.DateField(required=False, label="To", widget=_Day)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        since, until = cleaned.get("since"), cleaned.get("until")
+        if since and until and since > until:
+            self.add_error("until", "Must not be before From.")
+        return cleaned
+
+    def start(self) -> datetime | None:
+        return _midnight(self.cleaned_data.get("since"))
+
+    def end(self) -> datetime | None:
+        """The first moment that is no longer in the range."""
+        last: date | None = self.cleaned_data.get("until")
+        return _midnight(last + timedelta(days=1)) if last else None
+
+
+class PeriodForm(DatesForm):
+    """A bounded range: the month so far unless told otherwise, a year at most."""
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        if not self.errors and self.whole_end() - self.whole_start() > timedelta(days=MOST_DAYS):
+            self.add_error("since", f"At most {MOST_DAYS} days at once.")
+        return cleaned
+
+    def whole_start(self) -> datetime:
+        return self.start() or (self.whole_end() - timedelta(days=1)).replace(day=1)
+
+    def whole_end(self) -> datetime:
+        return self.end() or today() + timedelta(days=1)
+
+
+def today() -> datetime:
+    """Midnight, UTC."""
+    return timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _midnight(day: date | None) -> datetime | None:
+    return datetime.combine(day, time.min, UTC) if day else None

@@ -1,0 +1,114 @@
+"""Keys: made by a form that redirects, shown once, revoked after a question."""
+
+from __future__ import annotations
+
+import hmac
+from datetime import datetime, timedelta
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from ttsapp.audit.services import Actor
+from ttsapp.console.access import member_page
+from ttsapp.console.shell import page
+from ttsapp.keys import selectors, services
+from ttsapp.keys.models import ApiKey, Environment
+from ttsapp.keys.secrets import parse
+from ttsapp.tenants.models import Membership, Permission
+
+# The new key waits for its one showing in its maker's own browser: nothing on the server keeps it.
+COOKIE = "new_key"
+COOKIE_SECONDS = 120
+
+
+class KeyForm(forms.Form):
+    name = forms.CharField(max_length=100)
+    environment = forms.ChoiceField(choices=Environment.choices, initial=Environment.LIVE)
+    days = forms.IntegerField(min_value=1, max_value=3650, required=False, label="Days")
+
+    def expires_at(self) -> datetime | None:
+        days = self.cleaned_data["days"]
+        return timezone.now() + timedelta(days=days) if days else None
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_page(Permission.VIEW)
+def keys(request: HttpRequest, membership: Membership) -> HttpResponse:
+    if request.method == "POST":
+        return _create(request, membership)
+    return _list(request, membership, KeyForm())
+
+
+def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """Redirects to where the key is shown: reloading that page makes no other."""
+    if not membership.may(Permission.MANAGE_KEYS):
+        raise PermissionDenied
+    form = KeyForm(request.POST)
+    if not form.is_valid():
+        return _list(request, membership, form, status=400)
+    key, secret = services.create_key(
+        Actor.of(request.user),
+        membership.tenant,
+        form.cleaned_data["name"],
+        Environment(form.cleaned_data["environment"]),
+        form.expires_at(),
+    )
+    where = reverse("console:new_key", args=(membership.tenant.slug, key.public_id))
+    response = redirect(where)
+    response.set_cookie(
+        COOKIE,
+        secret,
+        max_age=COOKIE_SECONDS,
+        path=where,
+        secure=settings.HTTPS,
+        httponly=True,
+        samesite="Strict",
+    )
+    return response
+
+
+@require_safe
+@member_page(Permission.MANAGE_KEYS)
+def new_key(request: HttpRequest, membership: Membership, public_id: str) -> HttpResponse:
+    """The key, if this browser has just made it; the second time the page says that it is gone."""
+    key = _key(membership, public_id)
+    text = request.COOKIES.get(COOKIE, "")
+    secret = text if _is_text_of(text, key) else None
+    response = page(request, membership, "key", {"key": key, "secret": secret, "page": "keys"})
+    response.delete_cookie(COOKIE, path=request.path, samesite="Strict")
+    return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_page(Permission.MANAGE_KEYS)
+def revoke_key(request: HttpRequest, membership: Membership, public_id: str) -> HttpResponse:
+    key = _key(membership, public_id)
+    if request.method != "POST":
+        return page(request, membership, "revoke", {"key": key, "page": "keys"})
+    services.revoke_key(Actor.of(request.user), key)
+    return redirect("console:keys", slug=membership.tenant.slug)
+
+
+def _list(
+    request: HttpRequest, membership: Membership, form: KeyForm, status: int = 200
+) -> HttpResponse:
+    content = {"keys": selectors.of_tenant(membership.tenant), "form": form}
+    return page(request, membership, "keys", content, status)
+
+
+def _key(membership: Membership, public_id: str) -> ApiKey:
+    key = selectors.of_tenant(membership.tenant).filter(public_id=public_id).first()
+    if key is None:
+        raise Http404
+    return key
+
+
+def _is_text_of(text: str, key: ApiKey) -> bool:
+    parsed = parse(text)
+    return parsed is not None and hmac.compare_digest(parsed.secret_hash, bytes(key.secret_hash))
