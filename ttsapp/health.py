@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+
+from django.conf import settings
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
 
@@ -11,6 +14,9 @@ from ttsapp.engine.client import client
 from ttsapp.errors import ApiError
 from ttsapp.http import json_response
 
+# Some hours of ledger rows and logs: time for somebody to make room.
+LEAST_FREE_BYTES = 64 * 1024 * 1024
+
 
 async def livez(request: HttpRequest) -> HttpResponse:
     """The process runs and its loop turns."""
@@ -18,9 +24,10 @@ async def livez(request: HttpRequest) -> HttpResponse:
 
 
 async def readyz(request: HttpRequest) -> HttpResponse:
-    """200 when a request would be served: the database answers and the engine takes streams."""
-    parts = {"database": await _database(), "engine": await _engine()}
-    is_ready = parts == {"database": "ok", "engine": "ready"}
+    """200 when a request would be served: the database answers, what is written about it has room
+    on the disk, and the engine takes streams."""
+    parts = {"database": await _database(), "disk": _disk(), "engine": await _engine()}
+    is_ready = parts == {"database": "ok", "disk": "ok", "engine": "ready"}
     headers = {} if is_ready else {"Retry-After": "1"}
     return json_response(parts, 200 if is_ready else 503, headers)
 
@@ -31,6 +38,12 @@ async def _database() -> str:
     except ApiError:
         return "down"
     return "ok"
+
+
+def _disk() -> str:
+    """Of the data folder: logs, and the database where it is a file."""
+    free = shutil.disk_usage(settings.DATA).free
+    return "ok" if free >= LEAST_FREE_BYTES else "full"
 
 
 def _ask() -> None:

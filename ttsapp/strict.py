@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
 
-from ttsapp.errors import invalid
+from ttsapp.errors import ApiError, invalid
+
+# What to send, by the type that is expected; and what was sent, by the type that came.
+_WANTED: dict[Any, str] = {
+    str: "text in quotes",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+}
+_WANTED_ELSE = 'text in quotes, or an object {"id": text}'
+_SENT: dict[Any, str] = {
+    str: "text",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    list: "a list",
+    dict: "an object",
+}
 
 
 def fields(body: bytes, known: Mapping[str, Any], required: tuple[str, ...]) -> dict[str, Any]:
@@ -15,10 +32,11 @@ def fields(body: bytes, known: Mapping[str, Any], required: tuple[str, ...]) -> 
     raw = _object(body)
     for name in raw:
         if name not in known:
-            raise invalid(f"Unknown field {name[:50]!r}.", name[:50], "unknown_field")
+            message = f"Unknown field {name[:50]!r}: leave it out. Known are {', '.join(known)}."
+            raise invalid(message, name[:50], "unknown_field")
     for name in required:
         if name not in raw:
-            raise invalid(f"The field {name!r} is required.", name, "missing_field")
+            raise invalid(f"The field {name} is required: add it.", name, "missing_field")
     return {name: _typed(name, value, known[name]) for name, value in raw.items()}
 
 
@@ -34,15 +52,43 @@ def _object(body: bytes) -> dict[str, msgspec.Raw]:
     try:
         return msgspec.json.decode(body, type=dict[str, msgspec.Raw])
     except msgspec.ValidationError:
-        raise invalid("This must be a JSON object.", None, "invalid_json") from None
+        message = "The body is not a JSON object: send one with the fields of the request."
+        raise invalid(message, None, "invalid_json") from None
     except (msgspec.DecodeError, RecursionError):
-        raise invalid("This is not valid JSON.", None, "invalid_json") from None
+        message = "The body is not valid JSON: check its quotes, commas and encoding (UTF-8)."
+        raise invalid(message, None, "invalid_json") from None
 
 
 def _typed(name: str, value: msgspec.Raw, kind: Any) -> Any:
     try:
         return msgspec.json.decode(value, type=kind)
-    except msgspec.ValidationError as error:
-        raise invalid(f"{name}: {error}.", name, "invalid_type") from None
-    except msgspec.DecodeError:
-        raise invalid(f"{name}: not valid JSON text.", name, "invalid_json") from None
+    except msgspec.ValidationError:
+        raise _wrong(name, value, kind) from None
+    except (msgspec.DecodeError, RecursionError):
+        raise invalid(f"{name} is not valid JSON text.", name, "invalid_json") from None
+
+
+def _wrong(name: str, value: msgspec.Raw, kind: Any) -> ApiError:
+    """Of the wrong type, or of the right one and out of its bounds."""
+    try:
+        sent = msgspec.json.decode(value)
+    except (msgspec.DecodeError, RecursionError):
+        return invalid(f"{name} is not valid JSON text.", name, "invalid_json")
+    if type(sent) is _plain(kind):
+        message = f"{name} {sent} is out of range: send {_WANTED[int]}{_bounds(kind)}."
+        return invalid(message, name)
+    wanted = _WANTED.get(_plain(kind), _WANTED_ELSE) + _bounds(kind)
+    message = f"{name} is {_SENT.get(type(sent), 'null')}: send {wanted}, or leave the field out."
+    return invalid(message, name, "invalid_type")
+
+
+def _plain(kind: Any) -> Any:
+    """The type without what `Annotated` adds to it."""
+    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
+
+
+def _bounds(kind: Any) -> str:
+    for extra in get_args(kind):
+        if isinstance(extra, msgspec.Meta):
+            return f" from {extra.ge} to {extra.le}"
+    return ""

@@ -127,8 +127,9 @@ def plan_prompt(config: TtsConfig, tokenizer: TextTokenizer, request: PromptRequ
 
 
 def takes_instructions(config: TtsConfig) -> bool:
-    """The small models were not trained with instructions: the reference drops them unread."""
-    return config.kind != "base" and config.size != "0b6"
+    """The small models were not trained with instructions: the reference drops them unread, and the
+    shipped one would speak as if there were none."""
+    return config.kind != "base" and config.size not in ("0b6", "tiny")
 
 
 def default_layout(config: TtsConfig) -> Layout:

@@ -13,7 +13,7 @@ from ttsapp import health
 
 def test_it_works(http: httpx.Client) -> None:
     assert http.get("/livez").json() == {"status": "alive"}
-    assert http.get("/readyz").json() == {"database": "ok", "engine": "ready"}
+    assert http.get("/readyz").json() == {"database": "ok", "disk": "ok", "engine": "ready"}
 
 
 def test_not_ready_without_the_engine(http: httpx.Client, engine_thread: EngineThread) -> None:
@@ -48,7 +48,7 @@ def test_not_ready_without_the_database(
         raise OperationalError
 
     monkeypatch.setattr(health, "_ask", away)
-    assert http.get("/readyz").json() == {"database": "down", "engine": "ready"}
+    assert http.get("/readyz").json() == {"database": "down", "disk": "ok", "engine": "ready"}
 
 
 def test_probes_come_under_any_host_name(http: httpx.Client) -> None:

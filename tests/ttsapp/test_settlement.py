@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from io import StringIO
 from threading import Barrier, Thread
@@ -10,7 +11,7 @@ from uuid import UUID
 
 import httpx
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 
 from billing import services as billing
@@ -199,6 +200,54 @@ def test_the_command_reports_what_it_closed(request_of: Metered) -> None:
     report = StringIO()
     call_command("reconcile_usage", "--older-than", "0", stdout=report)
     assert report.getvalue() == '{"closed": 1, "open": 0}\n'
+
+
+@pytest.mark.parametrize("age", ["99999999999999999999", "315360001", "-1", "1.5", "soon", "²"])
+def test_an_age_that_is_none_is_refused_in_words(age: str) -> None:
+    with pytest.raises(CommandError, match="is no whole number from 0 to 315360000"):
+        call_command("reconcile_usage", f"--older-than={age}")
+
+
+def test_what_was_lost_has_its_row_in_the_request_log(request_of: Metered) -> None:
+    billing.reserve(replace(request_of, transport="sse"))
+    services.close_orphans(NOW)
+
+    log = RequestLog.objects.get()
+    assert (log.pk, log.tenant_id, log.key_id) == (
+        request_of.id,
+        request_of.tenant_id,
+        request_of.key_id,
+    )
+    assert (log.status, log.finish_reason, log.error_code) == (500, "error", "lost")
+    assert (log.transport, log.model, log.voice) == ("sse", "model", "Anna")
+
+
+def test_a_row_that_cannot_be_written_leaves_the_orphan_open(
+    request_of: Metered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    billing.reserve(request_of)
+    with monkeypatch.context() as patch, pytest.raises(OperationalError):
+        fail_first(patch, RequestLog.objects, "create", times=1)
+        services.close_orphans(NOW)
+    assert ledger() == []
+    assert services.close_orphans(NOW) == 1
+    assert RequestLog.objects.count() == 1
+
+
+def test_a_stream_that_ends_after_it_was_given_up_has_one_row(
+    http: httpx.Client, alice: Party, engine: ScriptedEngine
+) -> None:
+    engine.script.hold_after = 2
+    with http.stream("POST", "/v1/audio/speech", json=speech(), headers=alice.headers) as response:
+        assert engine.wait_for_stream().reached.wait(10)
+        eventually(Reservation.objects.exists)
+        assert services.close_orphans(NOW) == 1
+        engine.release.set()
+        assert response.read()
+
+    assert ledger() == [("lost", 0)]
+    assert RequestLog.objects.get().error_code == "lost"
+    assert not Reservation.objects.exists()
 
 
 def test_the_celery_task_closes_by_age(

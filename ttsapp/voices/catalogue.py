@@ -11,7 +11,8 @@ from gpu_engine.proto import engine_pb2
 from ttsapp.errors import ApiError, invalid
 
 RETIRED_MODELS = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
-_DATED = tuple(f"{name}-20" for name in RETIRED_MODELS)
+_DATED = re.compile(rf"(?:{'|'.join(RETIRED_MODELS)})(?:-20\d\d-\d\d-\d\d)?", re.ASCII)
+_LANGUAGE_TAG = re.compile(r"([a-z]{2})(?:-[a-z0-9]{2,8})*")
 
 # The stock names by the kind of voice that callers know them for.
 _STOCK_FEMALE = ("alloy", "coral", "marin", "nova", "sage", "shimmer")
@@ -68,11 +69,18 @@ class SpeechModel:
     def language(self, name: str) -> str:
         """The engine's name for a language. Raises ApiError 400 on `language`."""
         wanted = name.casefold()
-        wanted = _LANGUAGE_CODES.get(wanted.partition("-")[0], wanted)
-        if wanted != "auto" and wanted not in self.languages:
-            known = ", ".join(("auto", *self.languages))
-            raise invalid(f"Unknown language {_short(name)}: choose one of {known}.", "language")
-        return wanted
+        if tag := _LANGUAGE_TAG.fullmatch(wanted):
+            wanted = _LANGUAGE_CODES.get(tag[1], wanted)
+        if wanted == "auto" or wanted in self.languages:
+            return wanted
+        known = ", ".join(("auto", *self.languages))
+        if wanted in _LANGUAGE_CODES.values():
+            message = (
+                f"The model {self.id!r} does not speak {wanted.title()}: choose one of {known}."
+            )
+        else:
+            message = f"Unknown language {_short(name)}: choose one of {known}."
+        raise invalid(message, "language")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +94,8 @@ class Catalogue:
                 return model
         if is_retired(name) and (default := self.default()) is not None:
             return default
-        message = f"The model {_short(name)} does not exist."
+        known = ", ".join(model.id for model in self.models)
+        message = f"The model {_short(name)} does not exist: choose one of {known}, or tts-1."
         raise ApiError(404, "model_not_found", message, field="model")
 
     def default(self) -> SpeechModel | None:
@@ -96,7 +105,7 @@ class Catalogue:
 
 def is_retired(name: str) -> bool:
     """OpenAI's own model names and their dated snapshots."""
-    return name in RETIRED_MODELS or name.startswith(_DATED)
+    return _DATED.fullmatch(name) is not None
 
 
 @lru_cache(maxsize=64)
