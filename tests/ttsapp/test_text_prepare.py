@@ -1,0 +1,195 @@
+"""From a text to what is spoken, and back to its characters."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttsapp.errors import ApiError
+from ttsapp.speech.text.lexicon import Entry, compiled
+from ttsapp.speech.text.prepare import Markup, Prepared, TextOptions, prepare
+
+ENGLISH = TextOptions(language="en")
+
+
+def spoken(prepared: Prepared) -> list[tuple[int, float, str]]:
+    return [(each.pause_ms, each.rate, each.text) for each in prepared.segments]
+
+
+def ssml(text: str, **options: object) -> Prepared:
+    return prepare(text, TextOptions(language="en", markup=Markup.SSML, **options))  # type: ignore[arg-type]
+
+
+def refusal(text: str, markup: Markup = Markup.SSML) -> str:
+    with pytest.raises(ApiError) as caught:
+        prepare(text, TextOptions(language="en", markup=markup))
+    assert (caught.value.status, caught.value.code) == (400, "invalid_markup")
+    assert caught.value.field == "input"
+    return caught.value.message
+
+
+def test_it_works() -> None:
+    found = prepare("Hello  “there”. 😀", ENGLISH)
+    assert spoken(found) == [(0, 1.0, 'Hello "there". ')]
+    assert (found.characters, found.language) == (17, "en")
+    assert found.segments[0].original(6, 13) == (7, 14)
+
+
+def test_a_silent_text_has_no_segments() -> None:
+    assert prepare("😀 …", ENGLISH).segments == ()
+
+
+def test_numbers_only_when_asked_for() -> None:
+    assert spoken(prepare("5 cats.", ENGLISH)) == [(0, 1.0, "5 cats.")]
+    asked = TextOptions(language="en", is_normalised=True)
+    assert spoken(prepare("5 cats.", asked)) == [(0, 1.0, "five cats.")]
+
+
+def test_long_words_for_numbers_are_cut_again() -> None:
+    asked = TextOptions(language="en", is_normalised=True, limit=60)
+    found = prepare("It costs $1,234,567.89 or $9,876,543.21 in all.", asked)
+    assert all(len(each.text.strip()) <= 60 for each in found.segments)
+    assert "".join(each.text for each in found.segments).endswith("in all.")
+    assert found.segments[-1].end == 47
+
+
+def test_the_voice_language_where_the_text_does_not_tell() -> None:
+    german = TextOptions(default_language="german", is_normalised=True)
+    assert spoken(prepare("5.", german)) == [(0, 1.0, "fünf.")]
+    assert prepare("Il fait très beau aujourd'hui.", german).language == "fr"
+    assert prepare("今天天气很好。", german).language == "zh"
+
+
+def test_lexicon_comes_before_numbers() -> None:
+    entries = [
+        Entry("5G", "five gee"),
+        Entry("nginx", "engine x"),
+        Entry("IT", "eye tee", "", True),
+    ]
+    lexicon = compiled(entries, "en", 1)
+    options = TextOptions(language="en", is_normalised=True, lexicon=lexicon)
+    found = prepare("NGINX over 5G at 5, and it is IT.", options)
+    assert spoken(found) == [(0, 1.0, "engine x over five gee at five, and it is eye tee.")]
+    assert found.segments[0].original(0, 8) == (0, 5)
+
+
+def test_lexicon_without_numbers() -> None:
+    options = TextOptions(language="en", lexicon=compiled([Entry("SQL", "sequel")], "en", 1))
+    assert spoken(prepare("SQL, MySQL 5", options)) == [(0, 1.0, "sequel, MySQL 5")]
+
+
+def test_a_language_of_its_own_wins() -> None:
+    entries = [Entry("Paris", "Pariss", "en"), Entry("Paris", "Pari"), Entry("Rom", "Roma", "it")]
+    assert compiled(entries, "en", 1).folded == {"paris": "Pariss"}
+    assert compiled(entries, "fr", 1).folded == {"paris": "Pari"}
+
+
+def test_pause_tags() -> None:
+    options = TextOptions(language="en", markup=Markup.PAUSES)
+    found = prepare('One. [pause 700ms]Two <break time="1.5s"/>three. [pause]', options)
+    assert spoken(found) == [(0, 1.0, "One. "), (700, 1.0, "Two "), (1500, 1.0, "three. ")]
+    assert found.final_pause_ms == 500
+    assert found.characters == len("One. Two three. ")
+
+
+def test_tags_are_text_unless_asked_for() -> None:
+    assert spoken(prepare("a [pause 1s] b", ENGLISH)) == [(0, 1.0, "a [pause 1s] b")]
+
+
+def test_ssml() -> None:
+    text = (
+        '<speak>Tom &amp; Jo. <break time="1s"/>Call '
+        '<say-as interpret-as="digits">42</say-as>. '
+        '<prosody rate="slow">Slow.</prosody> '
+        '<sub alias="World Wide Web">WWW</sub></speak>'
+    )
+    found = ssml(text)
+    assert spoken(found) == [
+        (0, 1.0, "Tom & Jo. "),
+        (1000, 1.0, "Call four two. "),
+        (0, 0.75, "Slow."),
+        (0, 1.0, " World Wide Web"),
+    ]
+    last = found.segments[-1]
+    assert [text[slice(*last.original(1, 6))], text[slice(*last.original(7, 15))]] == ["WWW", "WWW"]
+    # All but the tags: an entity is five characters of the text.
+    assert found.characters == len("Tom &amp; Jo. Call 42. Slow. WWW")
+
+
+def test_ssml_readings() -> None:
+    said = {
+        "characters": "A B one",
+        "digits": "one",
+        "cardinal": "one",
+        "ordinal": "first",
+    }
+    for reading, words in said.items():
+        found = ssml(f'<speak><say-as interpret-as="{reading}">AB1</say-as></speak>')
+        assert found.segments[0].text == words
+
+
+def test_ssml_normalises_across_entities() -> None:
+    assert ssml("<speak>A &amp; B</speak>", is_normalised=True).segments[0].text == "A and B"
+
+
+def test_ssml_sentences_are_kept_apart() -> None:
+    found = ssml("<speak><p>A title</p><p>A text</p></speak>", limit=20)
+    assert [each.text for each in found.segments] == ["A title\n\nA text\n\n"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "character 1: This is not valid SSML (no element found)"),
+        ("Hi", "character 1: This is not valid SSML (syntax error)"),
+        ("<speak>Hi", "character 10: This is not valid SSML (no element found)"),
+        ("<speak>Tom & Jo</speak>", "character 13: This is not valid SSML"),
+        ("<speak>é<b/></speak>", "character 9: <b> is not offered: use speak, p, s, break"),
+        (
+            "<speak>Hi <phoneme ph='x'>a</phoneme></speak>",
+            "character 11: <phoneme> is not offered: the voice reads words, not phonemes",
+        ),
+        ("<speak><voice name='a'>x</voice></speak>", "choose the voice in the request"),
+        ("<speak>a<sub>b</sub></speak>", 'character 9: <sub> needs alias="…".'),
+        ("<speak><prosody pitch='1'>x</prosody></speak>", "<prosody> has no attribute 'pitch'"),
+        ("<speak><prosody rate='900%'>x</prosody></speak>", "rate '900%': write 25% to 400%"),
+        ("<speak><break time='x'/></speak>", "'x' is no time: write 500ms or 0.5s."),
+        ("<speak><break time='11s'/></speak>", "A pause may have 10 s at most."),
+        ("<speak><break strength='x'/></speak>", "strength 'x' is unknown"),
+        ("<speak><say-as interpret-as='x'>1</say-as></speak>", "interpret-as 'x' is unknown"),
+        ("<speak><sub alias='x'><s>1</s></sub></speak>", "<sub> holds no other tags"),
+        ("<speak><speak>x</speak></speak>", "One <speak> holds the whole text."),
+        ("<p>x</p>", "SSML begins with <speak>."),
+        ("<!DOCTYPE x><speak>x</speak>", "Leave the document type out."),
+        ("<?x y?><speak>x</speak>", "Leave processing instructions out."),
+        ("<speak>" + "<p>" * 30, "Tags may be nested 20 deep."),
+        ("<speak>&nbsp;</speak>", "This is not valid SSML"),
+    ],
+)
+def test_bad_ssml_says_where_and_what_to_do(text: str, message: str) -> None:
+    assert message in refusal(text)
+
+
+def test_a_bad_pause_says_where() -> None:
+    message = refusal("Wait [pause soon] now", Markup.PAUSES)
+    assert message == "input, character 6: 'soon' is no time: write 500ms or 0.5s."
+
+
+@given(st.text(max_size=120), st.booleans(), st.sampled_from(["en", "de", "fr", "es", "zh", "ja"]))
+def test_every_segment_knows_its_place(text: str, is_normalised: bool, language: str) -> None:
+    options = TextOptions(language=language, is_normalised=is_normalised, limit=40)
+    found = prepare(text, options)
+    for segment in found.segments:
+        assert 0 <= segment.start < segment.end <= len(text)
+        assert len(segment.text) == len(segment.mapped.starts)
+    starts = [segment.start for segment in found.segments]
+    assert starts == sorted(starts)
+
+
+@given(st.text(alphabet="<>/&;speak b='\"5s", max_size=60))
+def test_odd_ssml_is_refused_or_read(text: str) -> None:
+    with suppress(ApiError):
+        ssml(f"<speak>{text}</speak>")

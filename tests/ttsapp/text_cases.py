@@ -1,0 +1,217 @@
+"""Written, and how it is said: by language and kind. docs/text.md publishes the counts."""
+
+from __future__ import annotations
+
+CASES: dict[str, dict[str, list[tuple[str, str]]]] = {
+    "en": {
+        "numbers": [
+            ("I have 5 apples.", "I have five apples."),
+            ("1,234 pears", "one thousand two hundred and thirty-four pears"),
+            ("1,000,000", "one million"),
+            ("3.14", "three point one four"),
+            ("It is -5 outside", "It is minus five outside"),
+            ("code 007", "code zero zero seven"),
+            ("12345678", "one two three four five six seven eight"),
+            ("version 1.2.3.", "version one point two point three."),
+            ("GPT-4 and B2B", "GPT-4 and B2B"),
+        ],
+        "ordinals and fractions": [
+            ("the 1st, 22nd and 103rd", "the first, twenty-second and one hundred and third"),
+            ("1/2 and 3 3/4 cups", "one half and three and three quarters cups"),
+            ("½", "one half"),
+            ("2/3", "two thirds"),
+            ("24/7", "twenty-four seven"),
+        ],
+        "money": [
+            ("$1", "one dollar"),
+            ("$3.50", "three dollars and fifty cents"),
+            ("$0.99", "ninety-nine cents"),
+            ("$1,234", "one thousand two hundred and thirty-four dollars"),
+            ("$3.5 million", "three point five million dollars"),
+            ("€20", "twenty euros"),
+            ("20 EUR", "twenty euros"),
+            ("£1.01", "one pound and one penny"),
+        ],
+        "dates and years": [
+            ("2024-03-05", "March fifth, twenty twenty-four"),
+            ("3/5/2024", "March fifth, twenty twenty-four"),
+            ("25/12/2024", "December twenty-fifth, twenty twenty-four"),
+            ("March 5, 2024", "March fifth, twenty twenty-four"),
+            ("the 5th of March", "March fifth"),
+            ("Jan. 7", "January seventh"),
+            ("in 1984", "in nineteen eighty-four"),
+            ("in 1905 and 2005", "in nineteen oh five and two thousand five"),
+            ("the 1990s", "the nineteen nineties"),
+            ("2020-2024", "twenty twenty to twenty twenty-four"),
+        ],
+        "times": [
+            ("5:30 pm", "five thirty p m"),
+            ("at 5 p.m. sharp", "at five p m sharp"),
+            ("At 5 p.m.", "At five p m."),
+            ("17:45", "seventeen forty-five"),
+            ("10:00", "ten o'clock"),
+            ("9:05", "nine oh five"),
+        ],
+        "units and percent": [
+            ("5%", "five percent"),
+            ("1 km", "one kilometer"),
+            ("100 km/h", "one hundred kilometers per hour"),
+            ("3.5GB", "three point five gigabytes"),
+            ("-5 °F", "minus five degrees Fahrenheit"),
+            ("20°C", "twenty degrees Celsius"),
+            ("10-20 kg", "ten to twenty kilograms"),
+            ("3x4", "three by four"),
+        ],
+        "telephones": [
+            (
+                "555-123-4567",
+                "five five five, one two three, four five six seven",
+            ),
+            (
+                "+1 (555) 123-4567",
+                "plus one, five five five, one two three, four five six seven",
+            ),
+        ],
+        "addresses": [
+            ("john.doe@example.com", "john dot doe at example dot com"),
+            ("https://www.example.com/a-b", "w w w dot example dot com slash a dash b"),
+            ("See example.org.", "See example dot org."),
+        ],
+        "abbreviations and signs": [
+            ("Dr. Smith vs. Mr. Jones", "Doctor Smith versus Mister Jones"),
+            ("Main St. near St. James", "Main Street near Saint James"),
+            ("e.g. No. 5, #7", "for example number five, number seven"),
+            ("World War II", "World War two"),
+            ("Henry VIII", "Henry the eighth"),
+            ("A & B", "A and B"),
+            ("2 + 2 = 4", "two plus two equals four"),
+        ],
+    },
+    "de": {
+        "numbers": [
+            ("5 Äpfel", "fünf Äpfel"),
+            ("1.000.000", "eine Million"),
+            ("3,14", "drei Komma eins vier"),
+            ("10-20 Leute", "zehn bis zwanzig Leute"),
+            ("der 3. Mann", "der dritte Mann"),
+        ],
+        "money": [
+            ("3,50 €", "drei Euro und fünfzig Cent"),
+            ("1 €", "ein Euro"),
+            ("1.234 Euro", "eintausendzweihundertvierunddreißig Euro"),
+            ("3,5 Mio. €", "drei Komma fünf Millionen Euro"),
+        ],
+        "dates and times": [
+            ("am 3. Oktober 2024", "am dritten Oktober zweitausendvierundzwanzig"),
+            ("am 03.10.2024", "am dritten Oktober zweitausendvierundzwanzig"),
+            ("5. März.", "fünfter März."),
+            ("im Jahr 1984", "im Jahr neunzehnhundertvierundachtzig"),
+            ("um 17:45 Uhr", "um siebzehn Uhr fünfundvierzig"),
+            ("9 Uhr", "neun Uhr"),
+        ],
+        "units and percent": [
+            ("5 %", "fünf Prozent"),
+            ("20 °C", "zwanzig Grad Celsius"),
+            ("1 kg", "ein Kilogramm"),
+        ],
+        "words": [
+            ("z. B. Dr. Müller", "zum Beispiel Doktor Müller"),
+            ("bzw. Nr. 5", "beziehungsweise Nummer fünf"),
+            ("a.b@beispiel.de", "a Punkt b at beispiel Punkt de"),
+            ("+49 30 123456", "plus vier neun, drei null, eins zwei drei vier fünf sechs"),
+        ],
+    },
+    "fr": {
+        "numbers": [
+            ("5 pommes", "cinq pommes"),
+            ("1 234", "mille deux cent trente-quatre"),
+            ("3,14", "trois virgule un quatre"),
+            ("la 2e et la 1re", "la deuxième et la première"),
+        ],
+        "money": [
+            ("3,50 €", "trois euros cinquante centimes"),
+            ("1 €", "un euro"),
+            ("20 $", "vingt dollars"),
+        ],
+        "dates and times": [
+            ("le 1er mai 2024", "le premier mai deux mille vingt-quatre"),
+            ("le 03/10/2024", "le trois octobre deux mille vingt-quatre"),
+            ("à 17h45", "à dix-sept heures quarante-cinq"),
+            ("à 1h et 21h", "à une heure et vingt et une heures"),
+        ],
+        "units and percent": [
+            ("5 %", "cinq pour cent"),
+            ("100 km/h", "cent kilomètres à l'heure"),
+        ],
+        "words": [
+            ("M. Dupont et Mme Petit", "Monsieur Dupont et Madame Petit"),
+            ("n° 5", "numéro cinq"),
+            (
+                "01 23 45 67 89",
+                "zéro un, vingt-trois, quarante-cinq, soixante-sept, quatre-vingt-neuf",
+            ),
+            ("a@b.fr", "a arobase b point fr"),
+        ],
+    },
+    "es": {
+        "numbers": [
+            ("5 manzanas", "cinco manzanas"),
+            ("1.234", "mil doscientos treinta y cuatro"),
+            ("3,14", "tres coma uno cuatro"),
+            ("la 2.ª y el 1.º", "la segunda y el primero"),
+        ],
+        "money": [
+            ("3,50 €", "tres euros con cincuenta céntimos"),
+            ("1 €", "un euro"),
+            ("$5", "cinco dólares"),
+        ],
+        "dates and times": [
+            ("el 1 de mayo de 2024", "el primero de mayo de dos mil veinticuatro"),
+            ("el 03/10/2024", "el tres de octubre de dos mil veinticuatro"),
+            ("a las 17:45", "a las diecisiete y cuarenta y cinco"),
+            ("a las 21:00", "a las veintiuna en punto"),
+        ],
+        "units and percent": [
+            ("5 %", "cinco por ciento"),
+            ("20 °C", "veinte grados Celsius"),
+        ],
+        "words": [
+            ("El Sr. López y la Dra. Ruiz", "El Señor López y la Doctora Ruiz"),
+            ("núm. 5", "número cinco"),
+            ("a@b.es", "a arroba b punto es"),
+        ],
+    },
+    "zh": {
+        "numbers": [
+            ("有5个", "有五个"),
+            ("2个", "两个"),
+            ("10005", "一万零五"),
+            ("1,234,567", "一百二十三万四千五百六十七"),
+            ("100000005", "一零零零零零零零五"),
+            ("20020", "两万零二十"),
+            ("3.14", "三点一四"),
+            ("1/2", "二分之一"),
+            ("10-20人", "十到二十人"),
+        ],
+        "money": [
+            ("¥3.50", "三点五零元"),
+            ("$20", "二十美元"),
+            ("100元", "一百元"),
+            ("¥3万", "三万元"),
+        ],
+        "dates and times": [
+            ("2024年3月5日", "二零二四年三月五日"),
+            ("2024-03-05", "二零二四年三月五日"),
+            ("1984年", "一九八四年"),
+            ("17:45", "十七点四十五分"),
+            ("2:05", "两点零五分"),
+        ],
+        "units and percent": [
+            ("5%", "百分之五"),
+            ("20°C", "二十摄氏度"),
+            ("2kg", "两公斤"),
+            ("100km/h", "一百公里每小时"),
+        ],
+        "telephones": [("13812345678", "一三八一二三四五六七八")],
+    },
+}

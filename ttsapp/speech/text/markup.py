@@ -1,0 +1,78 @@
+"""What markup makes of a text: stretches of words, with pauses and a rate."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ttsapp.errors import ApiError, invalid
+from ttsapp.speech.text.mapped import Mapped
+
+LONGEST_PAUSE_MS = 10_000
+
+_TIME = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s?(ms|s)", re.IGNORECASE)
+_PAUSE_TAG = re.compile(
+    r"\[pause(?:\s+(?P<a>[^\]\n]{1,20}))?\]|<break(?:\s+time\s*=\s*(?P<q>[\"'])(?P<b>.{0,20}?)(?P=q))?\s*/?>",
+    re.IGNORECASE,
+)
+_USUAL_PAUSE_MS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """`start` and `end`: what in the original asks for it."""
+
+    milliseconds: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """`is_fixed`: the markup says what is spoken, so nothing is normalised or looked up."""
+
+    text: Mapped
+    rate: float = 1.0
+    is_fixed: bool = False
+    reading: str = ""
+
+
+Run = Pause | Words
+
+
+def plain(text: str) -> list[Run]:
+    """Everything is text."""
+    return [Words(Mapped.of(text))]
+
+
+def with_pauses(text: str, field: str) -> list[Run]:
+    """`[pause]`, `[pause 700ms]`, `<break time="0.7s"/>` in text that is otherwise plain.
+
+    Raises ApiError 400 naming the place of a time that is none."""
+    runs: list[Run] = []
+    place = 0
+    for match in _PAUSE_TAG.finditer(text):
+        if match.start() > place:
+            runs.append(Words(Mapped.of(text[place : match.start()], place)))
+        asked = match["a"] or match["b"]
+        milliseconds = time(asked, match.start(), field) if asked else _USUAL_PAUSE_MS
+        runs.append(Pause(milliseconds, *match.span()))
+        place = match.end()
+    if place < len(text):
+        runs.append(Words(Mapped.of(text[place:], place)))
+    return runs
+
+
+def time(asked: str, place: int, field: str) -> int:
+    """Milliseconds of `700ms` or `0.7s`. Raises ApiError 400."""
+    match = _TIME.fullmatch(asked.strip())
+    if match is None:
+        raise refused(field, place, f"{asked[:20]!r} is no time: write 500ms or 0.5s.")
+    milliseconds = round(float(match[1]) * (1 if match[2].lower() == "ms" else 1000))
+    if milliseconds > LONGEST_PAUSE_MS:
+        raise refused(field, place, f"A pause may have {LONGEST_PAUSE_MS // 1000} s at most.")
+    return milliseconds
+
+
+def refused(field: str, place: int, message: str) -> ApiError:
+    return invalid(f"{field}, character {place + 1}: {message}", field, "invalid_markup")

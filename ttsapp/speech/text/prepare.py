@@ -1,0 +1,162 @@
+"""The whole way from a client's text to the segments that are spoken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+
+from ttsapp.speech.text import languages, ssml
+from ttsapp.speech.text.clean import clean
+from ttsapp.speech.text.detect import detect
+from ttsapp.speech.text.lexicon import EMPTY, Lexicon
+from ttsapp.speech.text.mapped import Mapped
+from ttsapp.speech.text.markup import Pause, Run, Words, plain, with_pauses
+from ttsapp.speech.text.normalise import normalised
+from ttsapp.speech.text.reading import read_as
+from ttsapp.speech.text.rules import applied
+from ttsapp.speech.text.segments import DEFAULT_LIMIT, split
+from ttsapp.speech.text.sentences import SPEAKABLE
+
+
+class Markup(StrEnum):
+    """How tags in a text are taken: as text, pauses alone, or all of our SSML."""
+
+    NONE = "none"
+    PAUSES = "pauses"
+    SSML = "ssml"
+
+
+@dataclass(frozen=True, slots=True)
+class TextOptions:
+    """`language`: a code or a name, `auto` to look at the text; `default_language`: the voice's,
+    for a text that does not tell. `field`: the text's name, for errors."""
+
+    language: str = languages.AUTO
+    default_language: str = "en"
+    is_normalised: bool = False
+    markup: Markup = Markup.NONE
+    lexicon: Lexicon = EMPTY
+    limit: int = DEFAULT_LIMIT
+    field: str = "input"
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSegment:
+    """`text` is what the engine is given, after `pause_ms` of silence, at `rate` times its speed.
+    `start` and `end`: the part of the original that it stands for."""
+
+    text: str
+    mapped: Mapped
+    pause_ms: int
+    rate: float
+    start: int
+    end: int
+
+    def original(self, start: int, end: int) -> tuple[int, int]:
+        """The range of the original that `text[start:end]` stands for."""
+        return self.mapped.range(start, end)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """`characters`: code points of the original that are charged: all but tags."""
+
+    segments: tuple[PreparedSegment, ...]
+    characters: int
+    language: str
+    final_pause_ms: int = 0
+
+
+def prepare(text: str, options: TextOptions) -> Prepared:
+    """Raises ApiError 400 for markup that cannot be honoured; a silent text has no segments.
+
+    With `language` auto the first call loads the detector: not on the event loop."""
+    runs = _runs(text, options)
+    written = "".join(run.text.text for run in runs if isinstance(run, Words))
+    language = languages.code(options.language)
+    if language == languages.AUTO:
+        language = detect(written, languages.code(options.default_language))
+    segments: list[PreparedSegment] = []
+    pause = 0
+    for run in _together(runs):
+        if isinstance(run, Pause):
+            pause += run.milliseconds
+            continue
+        for mapped in _spoken(run, language, options):
+            segments.append(_segment(mapped, pause, run[0].rate))
+            pause = 0
+    return Prepared(tuple(segments), _characters(text, options, runs), language, pause)
+
+
+def _runs(text: str, options: TextOptions) -> list[Run]:
+    if options.markup is Markup.SSML:
+        return ssml.parse(text, options.field)
+    return with_pauses(text, options.field) if options.markup is Markup.PAUSES else plain(text)
+
+
+def _together(runs: list[Run]) -> list[Pause | list[Words]]:
+    """Neighbouring words of one rate are one text, cut and normalised as such."""
+    found: list[Pause | list[Words]] = []
+    for run in runs:
+        last = found[-1] if found else None
+        if isinstance(run, Pause):
+            found.append(run)
+        elif isinstance(last, list) and last[0].rate == run.rate:
+            last.append(run)
+        else:
+            found.append([run])
+    return found
+
+
+def _spoken(run: list[Words], language: str, options: TextOptions) -> list[Mapped]:
+    """Cut into sentences first, since words for numbers hide where they end; then put into words,
+    and cut again where that made it too long."""
+    # An entity or a tag may have cut what is read as one: "R&amp;D".
+    pieces = groupby(run, lambda words: (words.is_fixed, words.reading))
+    joined = [Words(Mapped.joined([each.text for each in some]), 1.0, *key) for key, some in pieces]
+    whole = Mapped.joined([_worded(words, language, options) for words in joined])
+    parts = _parts(whole, language, options.limit)
+    return [part for part in parts if SPEAKABLE.search(part.text)]
+
+
+def _worded(words: Words, language: str, options: TextOptions) -> Mapped:
+    if words.reading:
+        return read_as(words.text, words.reading, language)
+    if words.is_fixed:
+        return words.text
+    rules = options.lexicon.rules
+    if not (rules or options.is_normalised):
+        return clean(words.text)
+    parts = _parts(clean(words.text), language, options.limit)
+    if not options.is_normalised:
+        return Mapped.joined([applied(part, rules) for part in parts])
+    return Mapped.joined([normalised(part, language, rules) for part in parts])
+
+
+def _parts(text: Mapped, language: str, limit: int) -> list[Mapped]:
+    parts, place = [], 0
+    for part in split(text.text, language, limit):
+        parts.append(text.part(place, place + len(part)))
+        place += len(part)
+    return parts
+
+
+def _segment(mapped: Mapped, pause: int, rate: float) -> PreparedSegment:
+    return PreparedSegment(mapped.text, mapped, pause, rate, *mapped.range(0, len(mapped.text)))
+
+
+def _characters(text: str, options: TextOptions, runs: list[Run]) -> int:
+    """Tags are free; so is what only they say."""
+    if options.markup is Markup.NONE:
+        return len(text)
+    if options.markup is Markup.PAUSES:
+        return len(text) - sum(run.end - run.start for run in runs if isinstance(run, Pause))
+    covered = {
+        place
+        for run in runs
+        if isinstance(run, Words)
+        for start, end in zip(run.text.starts, run.text.ends, strict=True)
+        for place in range(start, end)
+    }
+    return len(covered)
