@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from gpu_engine.audio.onset import first_audible_sample
 
 RATE = 24_000
-WINDOW, HOP = RATE // 50, RATE // 100
-AUDIBLE = 10 ** (-45 / 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +39,3 @@ def play(arrivals: Sequence[tuple[float, int]], pcm: bytes) -> Playback:
             audible = starts + (onset - played) / RATE
         runs_dry, played = starts + (received - played) / RATE, received
     return Playback(arrivals[0][0], audible, tuple(gaps))
-
-
-def first_audible_sample(samples: NDArray[np.int16]) -> int | None:
-    """Start of the first of two neighboring 20 ms windows at -45 dBFS or above, mean removed."""
-    if len(samples) < WINDOW + HOP:
-        return None
-    windows = np.lib.stride_tricks.sliding_window_view(samples / 32768.0, WINDOW)[::HOP]
-    loud = windows.std(axis=1) >= AUDIBLE
-    both = np.flatnonzero(loud[:-1] & loud[1:])
-    return int(both[0]) * HOP if len(both) else None

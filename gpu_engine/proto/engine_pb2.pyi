@@ -178,7 +178,7 @@ class Audio(_message.Message):
     def __init__(self, pcm: _Optional[bytes] = ..., first_sample: _Optional[int] = ...) -> None: ...
 
 class Finished(_message.Message):
-    __slots__ = ("reason", "samples", "frames", "text_tokens", "first_audio_ms", "gpu", "trimmed_samples")
+    __slots__ = ("reason", "samples", "frames", "text_tokens", "first_audio_ms", "gpu", "trimmed_samples", "first_audible_ms")
     REASON_FIELD_NUMBER: _ClassVar[int]
     SAMPLES_FIELD_NUMBER: _ClassVar[int]
     FRAMES_FIELD_NUMBER: _ClassVar[int]
@@ -186,6 +186,7 @@ class Finished(_message.Message):
     FIRST_AUDIO_MS_FIELD_NUMBER: _ClassVar[int]
     GPU_FIELD_NUMBER: _ClassVar[int]
     TRIMMED_SAMPLES_FIELD_NUMBER: _ClassVar[int]
+    FIRST_AUDIBLE_MS_FIELD_NUMBER: _ClassVar[int]
     reason: FinishReason
     samples: int
     frames: int
@@ -193,7 +194,8 @@ class Finished(_message.Message):
     first_audio_ms: int
     gpu: GpuTime
     trimmed_samples: int
-    def __init__(self, reason: _Optional[_Union[FinishReason, str]] = ..., samples: _Optional[int] = ..., frames: _Optional[int] = ..., text_tokens: _Optional[int] = ..., first_audio_ms: _Optional[int] = ..., gpu: _Optional[_Union[GpuTime, _Mapping]] = ..., trimmed_samples: _Optional[int] = ...) -> None: ...
+    first_audible_ms: int
+    def __init__(self, reason: _Optional[_Union[FinishReason, str]] = ..., samples: _Optional[int] = ..., frames: _Optional[int] = ..., text_tokens: _Optional[int] = ..., first_audio_ms: _Optional[int] = ..., gpu: _Optional[_Union[GpuTime, _Mapping]] = ..., trimmed_samples: _Optional[int] = ..., first_audible_ms: _Optional[int] = ...) -> None: ...
 
 class GpuTime(_message.Message):
     __slots__ = ("talker_ms", "predictor_ms", "codec_ms")

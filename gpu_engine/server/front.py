@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import numpy as np
 
+from gpu_engine.audio.onset import Listener
 from gpu_engine.config import SAMPLE_RATE, TtsConfig
 from gpu_engine.errors import EngineError, InvalidRequest
 from gpu_engine.models.checkpoint import checkpoint_fingerprint
@@ -62,7 +63,9 @@ class EngineService(engine_pb2_grpc.EngineServicer):
     ) -> AsyncIterator[pb.SynthesizeEvent]:
         try:
             talk = Conversation(self._desk, self._supervisor.link, request_iterator)
+            listener = Listener(began=time.monotonic())
             async for event in talk.events():
+                _listen(listener, event)
                 self._metrics.count(event)
                 yield event
         except EngineError as error:
@@ -168,6 +171,15 @@ def build_service(
     tokenizer = TextTokenizer(settings.folder, config.text_ids)
     desk = Desk(settings.folder.resolve().name, config, tokenizer, settings)
     return EngineService(desk, supervisor, checkpoint_fingerprint(settings.folder), metrics)
+
+
+def _listen(listener: Listener, event: pb.SynthesizeEvent) -> None:
+    """The end of a stream says when its listener first heard something."""
+    match event.WhichOneof("event"):
+        case "audio":
+            listener.take(event.audio.pcm, time.monotonic())
+        case "finished" if listener.first_audible is not None:
+            event.finished.first_audible_ms = round(1000 * listener.first_audible)
 
 
 async def _abort(context: Context, error: EngineError) -> None:

@@ -34,6 +34,12 @@ class Metrics:
             buckets=FIRST_AUDIO_BUCKETS,
             registry=self.registry,
         )
+        self._first_audible = Histogram(
+            "parlance_engine_first_audible_seconds",
+            "Start received to first audible sample, as an unbuffered player reaches it",
+            buckets=FIRST_AUDIO_BUCKETS,
+            registry=self.registry,
+        )
 
     def count(self, event: pb.SynthesizeEvent) -> None:
         match event.WhichOneof("event"):
@@ -44,6 +50,8 @@ class Metrics:
                 self._ended.labels(reason.removeprefix("FINISH_REASON_").lower()).inc()
                 if event.finished.samples:
                     self._first_audio.observe(event.finished.first_audio_ms / 1000)
+                if event.finished.first_audible_ms:
+                    self._first_audible.observe(event.finished.first_audible_ms / 1000)
             case "error":
                 self._ended.labels(event.error.code).inc()
 

@@ -114,6 +114,7 @@ def test_metrics_tell_ends_audio_and_state() -> None:
     metrics = Metrics()
     metrics.count(pb.SynthesizeEvent(audio=pb.Audio(pcm=b"\0" * 48_000)))
     finished = pb.Finished(reason=pb.FINISH_REASON_STOP, samples=24_000, first_audio_ms=40)
+    finished.first_audible_ms = 60
     metrics.count(pb.SynthesizeEvent(finished=finished))
     metrics.count(pb.SynthesizeEvent(error=pb.Error(code="engine_full")))
     status = pb.EngineStatus(state=pb.EngineStatus.STATE_READY, streams=3)
@@ -123,6 +124,8 @@ def test_metrics_tell_ends_audio_and_state() -> None:
     assert 'parlance_engine_streams_ended_total{how="engine_full"} 1.0' in lines
     assert "parlance_engine_audio_seconds_total 1.0" in lines
     assert "parlance_engine_ready 1.0" in lines
+    assert "parlance_engine_first_audio_seconds_sum 0.04" in lines
+    assert "parlance_engine_first_audible_seconds_sum 0.06" in lines
     assert "parlance_engine_streams 3.0" in lines
 
 

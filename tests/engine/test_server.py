@@ -70,6 +70,7 @@ async def test_it_works(engine: EngineProcess) -> None:
     assert answer.finished.reason in (pb.FINISH_REASON_STOP, pb.FINISH_REASON_LENGTH)
     assert answer.finished.samples == len(answer.pcm) // 2 > 0
     assert answer.finished.gpu.predictor_ms > 0
+    assert answer.finished.first_audible_ms >= answer.finished.first_audio_ms
 
 
 async def test_closing_the_sending_side_is_an_end(engine: EngineProcess) -> None:
