@@ -150,9 +150,8 @@ class Desk:
         if kind not in VOICES_OF_KIND[self.config.kind]:
             raise InvalidRequest(f"a {self.config.kind} model takes no {kind} voice", "voice")
         if start.instructions and not takes_instructions(self.config):
-            raise InvalidRequest(
-                "this model follows no instructions: leave them out", "instructions"
-            )
+            message = "this model follows no instructions: leave them out"
+            raise InvalidRequest(message, "instructions")
         if kind in ("embedding", "reference"):
             self._check_clone(start.voice)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections import namedtuple
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import httpx
 import pytest
@@ -22,9 +22,7 @@ from ttsapp.speech.models import RequestLog
 
 
 @pytest.fixture(params=[OperationalError, InterfaceError])
-def away(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[threading.Event]:
+def away(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Set: keys cannot be looked up, as a driver would say it."""
     is_away = threading.Event()
     is_away.set()
@@ -37,7 +35,7 @@ def away(
 
     monkeypatch.setattr("ttsapp.keys.selectors.find", find)
     monkeypatch.setattr("ttsapp.keys.authentication._recent", RecentKeys())
-    yield is_away
+    return is_away
 
 
 @pytest.mark.parametrize("path", ["/v1/models", "/v1/audio/voices", "/openai/v1/models"])
@@ -69,7 +67,9 @@ def test_it_is_well_again_by_itself(
     assert say().content == spoken(5)
 
 
-async def test_a_database_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_database_that_hangs_is_given_up(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(database, "READ_SECONDS", 0.05)
     release = threading.Event()
     with pytest.raises(ApiError) as caught:

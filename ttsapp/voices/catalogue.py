@@ -75,9 +75,8 @@ class SpeechModel:
             return wanted
         known = ", ".join(("auto", *self.languages))
         if wanted in _LANGUAGE_CODES.values():
-            message = (
-                f"The model {self.id!r} does not speak {wanted.title()}: choose one of {known}."
-            )
+            spoken = f"The model {self.id!r} does not speak {wanted.title()}"
+            message = f"{spoken}: choose one of {known}."
         else:
             message = f"Unknown language {_short(name)}: choose one of {known}."
         raise invalid(message, "language")
