@@ -1,0 +1,1 @@
+"""The Code Predictor's frame as one CUDA kernel: see `frame.cu`."""
