@@ -325,6 +325,34 @@ async def test_empty_texts_restart_no_clock(order: Order, engine: ScriptedEngine
     assert await logged() == [(408, "error", "text_timeout")]
 
 
+async def test_the_clock_waits_for_what_is_still_to_be_heard(
+    order: Order, engine: ScriptedEngine
+) -> None:
+    engine.script.hold_after = 2
+    context = Context(order, deadlines=Deadlines(first_text=9, idle=0.1))
+    context.append("Hello there. And")
+    reading = asyncio.create_task(heard(context))
+    await until(lambda: context.tally.audio_ms == 160)
+    await asyncio.sleep(0.3)
+    assert not context.is_over
+    engine.release.set()
+    events = await reading
+    assert audio(events) == spoken(5)
+    assert isinstance(events[-1], Failed)
+    assert events[-1].error.code == "text_timeout"
+
+
+async def test_flushes_without_end_are_refused(order: Order, engine: ScriptedEngine) -> None:
+    context = Context(order)
+    for number in range(module.MOST_WAITING):
+        context.flush(str(number))
+    with pytest.raises(ApiError) as refusal:
+        context.flush("more")
+    assert (refusal.value.status, refusal.value.code) == (400, "too_many_flushes")
+    context.cancel()
+    await heard(context)
+
+
 async def test_keep_alive_restarts_the_clock(order: Order, engine: ScriptedEngine) -> None:
     context = Context(order, deadlines=Deadlines(first_text=0.2, idle=0.2))
     reading = asyncio.create_task(heard(context))

@@ -10,11 +10,13 @@ import threading
 import wave
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 import openai
 import pytest
-from websockets.sync.client import connect
+from websockets.sync.client import ClientConnection, connect
 
 from tests.parity.tiny_checkpoints import build
 from tests.ttsapp.conftest import eventually, speech
@@ -22,6 +24,7 @@ from tests.ttsapp.product import PATIENCE, Product
 
 # Random weights speak noise, and at such length that the frame cap has to end it.
 CHECKPOINT = "tiny-1b7-custom_voice"
+SENTENCES = ("Hello there. ", "Hi you.")
 LONG_TEXT = "One two three four five six seven eight nine ten. " * 3
 
 
@@ -29,6 +32,14 @@ LONG_TEXT = "One two three four five six seven eight nine ten. " * 3
 def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     folder = tmp_path_factory.mktemp("product")
     with Product(folder, build(CHECKPOINT, folder / "checkpoint")) as running:
+        yield running
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Iterator[Product]:
+    """The same, but a text of more than twenty characters is spoken in parts."""
+    checkpoint = build(CHECKPOINT, tmp_path / "checkpoint")
+    with Product(tmp_path, checkpoint, PARLANCE_SEGMENT_CHARACTERS="20") as running:
         yield running
 
 
@@ -94,25 +105,82 @@ def test_four_at_once(product: Product) -> None:
     assert together == alone
 
 
-def test_a_socket_speaks_while_text_comes(product: Product) -> None:
+@contextmanager
+def live(product: Product, **fields: object) -> Iterator[ClientConnection]:
+    """A socket with an utterance that has been accepted."""
     url = product.base.replace("http:", "ws:") + "/v1/audio/speech/ws"
     with connect(url, additional_headers=product.headers) as socket:
-        socket.send(json.dumps({"type": "start", "voice": voice(product), "seed": 1}))
-        for piece in ("Hello ", "there."):
-            socket.send(json.dumps({"type": "text", "text": piece}))
-        socket.send(json.dumps({"type": "end"}))
+        send(socket, type="start", voice=voice(product), seed=1, **fields)
         assert json.loads(socket.recv(PATIENCE))["type"] == "accepted"
-        audio = b""
-        while isinstance(frame := socket.recv(PATIENCE), bytes):
-            audio += frame
-    finished = json.loads(frame)
-    assert (finished["type"], finished["characters"]) == ("finished", 12)
-    assert finished["audio_ms"] == len(audio) // 48
-    assert audio == say(product, seed=1, voice=voice(product)).content
+        yield socket
+
+
+def send(socket: ClientConnection, **message: object) -> None:
+    socket.send(json.dumps(message))
+
+
+def hear(socket: ClientConnection) -> tuple[bytes, dict]:
+    audio = b""
+    while isinstance(frame := socket.recv(PATIENCE), bytes):
+        audio += frame
+    return audio, json.loads(frame)
+
+
+def test_a_socket_speaks_each_sentence_as_it_completes(product: Product) -> None:
+    with live(product) as socket:
+        send(socket, type="text", text="Hello there. Hi")
+        first = socket.recv(PATIENCE)
+        assert isinstance(first, bytes), "speaks before the text has ended"
+        eventually(lambda: product.streams() == 0, PATIENCE)
+        send(socket, type="text", text=" you.")
+        send(socket, type="end")
+        rest, finished = hear(socket)
+
+    one, two = (say(product, text, seed=1, voice=voice(product)) for text in SENTENCES)
+    assert first + rest == one.content + two.content
+    assert (finished["characters"], finished["audio_ms"]) == (20, len(first + rest) // 48)
+    assert product.usage()[-3] == ("completed", 20, len(first + rest) // 48)
+
+
+def test_a_long_text_is_its_parts_joined(parts: Product) -> None:
+    one, two = "Hello there. Hi you. ", "Hello there. Hi you."
+    whole = say(parts, one + two, seed=1)
+    assert whole.content == say(parts, one, seed=1).content + say(parts, two, seed=1).content
+    assert parts.usage()[0] == ("completed", 41, len(whole.content) // 48)
+
+
+def test_words_are_spoken_as_they_come_and_a_rest_frees_the_engine(product: Product) -> None:
+    with live(product, mode="token") as socket:
+        send(socket, type="text", text="Hello there, ")
+        assert isinstance(socket.recv(PATIENCE), bytes), "speaks before the text has ended"
+        assert product.streams() == 1
+        eventually(lambda: product.streams() == 0, PATIENCE)
+        send(socket, type="text", text="you.")
+        send(socket, type="end")
+        _, finished = hear(socket)
+    assert (finished["finish_reason"] != "error", finished["billed_characters"]) == (True, 17)
+
+
+def test_barge_in_frees_the_engine_and_says_what_was_spoken(product: Product) -> None:
+    with live(product) as socket:
+        send(socket, type="text", text=LONG_TEXT)
+        send(socket, type="end")
+        assert isinstance(socket.recv(PATIENCE), bytes)
+        assert product.streams() == 1
+        send(socket, type="cancel")
+        _, finished = hear(socket)
+        eventually(lambda: product.streams() == 0)
+    assert finished["finish_reason"] == "cancelled"
+    assert finished["spoken_characters"] == finished["billed_characters"] < len(LONG_TEXT)
+    assert product.usage()[-1] == (
+        "cancelled",
+        finished["billed_characters"],
+        finished["audio_ms"],
+    )
 
 
 def test_the_engine_refuses_and_the_next_request_is_unharmed(product: Product) -> None:
-    text = "supercalifragilistic " * 190  # within the characters, beyond the tokens
+    text = "\U0001d4b3" * 150  # within the characters of one part, beyond the engine's tokens
     response = say(product, text)
 
     assert response.status_code == 400

@@ -47,10 +47,12 @@ from ttsapp.errors import ApiError, invalid
 from ttsapp.speech.events import Done, Event, Failed, Flushed
 from ttsapp.speech.feed import Piece, TextMode, feed
 from ttsapp.speech.order import Order, is_speakable, nothing_to_say
+from ttsapp.speech.prepared import speeches
 from ttsapp.speech.segment import Segment
 from ttsapp.speech.settlement import Settlement
 from ttsapp.speech.speaker import Chunk, End, Speaker
 from ttsapp.speech.tally import Tally
+from ttsapp.speech.text.prepare import Prepared
 from ttsapp.speech.text.segments import split
 from ttsapp.speech.timer import Timer
 
@@ -59,11 +61,14 @@ log = structlog.get_logger()
 SETTLE_SECONDS = 1.0
 # A token stream without new text for so long ends, to free its slot; more text begins another.
 REST_SECONDS = 2.0
+# Far more than any text needs: a client that flushes for ever must not fill the memory.
+MOST_WAITING = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Deadlines:
-    """Seconds a context waits for text: for its first, and for more or its end after that."""
+    """Seconds a context waits for text: for its first, and for more or its end after that, once
+    all before it has been heard."""
 
     first_text: float
     idle: float
@@ -131,11 +136,25 @@ class Context:
         self._speak([Piece(part, True) for part in parts if is_speakable(part)])
         self.finish()
 
+    def say_prepared(self, text: str, prepared: Prepared) -> None:
+        """The same for a text whose segments, pauses and rates have been decided."""
+        self._check_open()
+        self._take(text)
+        self.tally.characters += prepared.characters - len(text)
+        for segment in speeches(self.order, prepared):
+            self._begin(segment)
+        self.finish()
+
     def flush(self, flush_id: str | None = None) -> None:
         """Speaks what is held back. With an id, Flushed comes behind the audio of all text so far.
 
         For a dialect whose every message is to be spoken as it comes: flush after each append."""
         self._check_open()
+        if self._speaker.waiting >= MOST_WAITING:
+            message = (
+                f"Wait for an answer: {MOST_WAITING} parts and flushes are still to be spoken."
+            )
+            raise invalid(message, None, "too_many_flushes")
         self._end_stream()
         if flush_id is not None:
             self._speaker.add(Flushed(flush_id))
@@ -244,7 +263,11 @@ class Context:
             self._rest.stop()
 
     def _end_for_lack_of_text(self) -> None:
-        self._conclude(errors.text_timeout(self.order.text_field))
+        """Not while there is still something to be heard: the client may be waiting for that."""
+        if self._speaker.is_busy:
+            self._idle.start()
+        else:
+            self._conclude(errors.text_timeout(self.order.text_field))
 
     def _end_for_age(self) -> None:
         self._conclude(errors.too_long(settings.MAX_STREAM_SECONDS))

@@ -54,6 +54,15 @@ class Speaker:
         self._samples = 0
         self._run: asyncio.Task[None] | None = None
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether anything is still to be made or read."""
+        return self._current is not None or bool(self._work) or not self._items.empty()
+
+    @property
+    def waiting(self) -> int:
+        return len(self._work)
+
     def add(self, item: Segment | Flushed) -> None:
         self._work.append(item)
         if isinstance(item, Segment):
