@@ -18,6 +18,7 @@ from django.core.signals import request_started  # noqa: E402
 from django.db import close_old_connections, reset_queries  # noqa: E402
 from django.urls import path  # noqa: E402
 
+from ttsapp.dialects.deepgram.sockets import SpeakSocket  # noqa: E402
 from ttsapp.edge import BodyLimit, Lifespan, PagesAndApi, RefuseUnknownSockets  # noqa: E402
 from ttsapp.speech.sockets import SpeechConsumer  # noqa: E402
 
@@ -37,6 +38,8 @@ _sockets = URLRouter(
     [
         _route("v1/audio/speech/ws", SpeechConsumer.as_asgi()),
         _route("openai/v1/audio/speech/ws", SpeechConsumer.as_asgi()),
+        _route("v1/speak", SpeakSocket.as_asgi()),
+        _route("deepgram/v1/speak", SpeakSocket.as_asgi()),
         _route("", RefuseUnknownSockets()),
         _route("<path:rest>", RefuseUnknownSockets()),
     ]

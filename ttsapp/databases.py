@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -47,7 +48,8 @@ def _sqlite(file: Path) -> dict[str, Any]:
             "transaction_mode": "IMMEDIATE",
             "init_command": _SQLITE_START,
         },
-        "TEST": {"NAME": file.with_name("test.sqlite3")},
+        # Two runs of the tests side by side must not share it.
+        "TEST": {"NAME": file.with_name(f"test-{os.getpid()}.sqlite3")},
     }
 
 

@@ -14,7 +14,7 @@ from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from django.core.handlers.exception import convert_exception_to_response
 
 from ttsapp import background, context, ids, stopping
-from ttsapp.dialects.openai import codec
+from ttsapp.dialects import registry
 from ttsapp.engine import client
 from ttsapp.errors import ApiError, BrokenStreamError
 from ttsapp.http import is_api
@@ -57,7 +57,7 @@ class BodyLimit:
                 raise _TooLargeError
             await self._application(scope, limited, send)
         except _TooLargeError:
-            await _refuse(send, self._limit)
+            await _refuse(scope["path"], send, self._limit)
 
 
 class PagesAndApi(ASGIHandler):
@@ -168,12 +168,13 @@ def _claimed_length(scope: Message) -> int:
     return 0
 
 
-async def _refuse(send: Send, limit: int) -> None:
+async def _refuse(path: str, send: Send, limit: int) -> None:
     error = ApiError(413, "request_too_large", f"The most a request may carry is {limit} bytes.")
     headers = [
         (b"content-type", b"application/json"),
         (b"x-request-id", str(ids.uuid7()).encode()),
         (b"connection", b"close"),
     ]
-    await send({"type": "http.response.start", "status": error.status, "headers": headers})
-    await send({"type": "http.response.body", "body": msgspec.json.encode(codec.error_body(error))})
+    rendered = registry.of(path).render(error)
+    await send({"type": "http.response.start", "status": rendered.status, "headers": headers})
+    await send({"type": "http.response.body", "body": msgspec.json.encode(rendered.body)})

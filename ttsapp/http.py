@@ -7,20 +7,20 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 
 from ttsapp import context, ids
-from ttsapp.dialects.openai import codec
+from ttsapp.dialects import registry
+from ttsapp.dialects.dialect import Dialect
+from ttsapp.dialects.openai.dialect import OPENAI
 from ttsapp.errors import ApiError
 
-_API_ROOTS = ("/v1", "/openai")
 _MACHINE_PATHS = ("/livez", "/readyz")
 
 
 def is_api(path: str) -> bool:
     """Whether machines call this path: keys instead of sessions, JSON instead of pages."""
-    under_root = any(path == root or path.startswith(f"{root}/") for root in _API_ROOTS)
-    return under_root or path in _MACHINE_PATHS
+    return path in _MACHINE_PATHS or registry.find(path) is not None
 
 
 def is_health(path: str) -> bool:
@@ -40,10 +40,7 @@ def json_response(
     return HttpResponse(content, "application/json", status=status, headers=dict(headers or {}))
 
 
-def error_response(error: ApiError) -> HttpResponse:
-    """An error outside any one dialect has OpenAI's shape, the one most clients can read."""
-    return json_response(codec.error_body(error), error.status, codec.retry_headers(error))
-
-
-def bearer(request: HttpRequest) -> str:
-    return str(request.META.get("HTTP_AUTHORIZATION", ""))
+def error_response(error: ApiError, dialect: Dialect = OPENAI) -> HttpResponse:
+    """In the dialect's own shape; outside any, in the one that most clients can read."""
+    rendered = dialect.render(error)
+    return json_response(rendered.body, rendered.status, rendered.headers)

@@ -18,6 +18,7 @@ from django.middleware.security import SecurityMiddleware
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from ttsapp import context, ids
+from ttsapp.dialects import registry
 from ttsapp.errors import ApiError
 from ttsapp.http import error_response, is_api, is_health
 
@@ -67,7 +68,8 @@ class RequestContext:
             request.get_host()
         except DisallowedHost:
             message = "This host name is not served here: see PARLANCE_ALLOWED_HOSTS."
-            return error_response(ApiError(400, "unknown_host", message))
+            dialect = registry.of(request.path_info)
+            return error_response(ApiError(400, "unknown_host", message), dialect)
         return None
 
 

@@ -10,6 +10,8 @@ from django.views.generic import RedirectView
 
 from ttsapp import health
 from ttsapp.console.signing_in import AdminSignInForm
+from ttsapp.dialects import registry
+from ttsapp.dialects.deepgram import urls as deepgram
 from ttsapp.errors import ApiError
 from ttsapp.http import error_response, is_api
 
@@ -22,6 +24,9 @@ urlpatterns = [
     path("", RedirectView.as_view(pattern_name="console:home")),
     path("livez", health.livez),
     path("readyz", health.readyz),
+    path("deepgram/", include("ttsapp.dialects.deepgram.urls")),
+    # At the root OpenAI's catch-all comes last.
+    path("", include(deepgram.routes)),
     path("v1", include("ttsapp.dialects.openai.urls")),
     path("openai/v1", include("ttsapp.dialects.openai.urls")),
     path("console", RedirectView.as_view(pattern_name="console:home")),
@@ -55,5 +60,5 @@ handler500 = server_error
 
 def _page(request: HttpRequest, status: int, code: str, message: str) -> HttpResponse:
     if is_api(request.path_info):
-        return error_response(ApiError(status, code, message))
+        return error_response(ApiError(status, code, message), registry.of(request.path_info))
     return render(request, "error.html", {"message": message, "status": status}, status=status)

@@ -35,7 +35,7 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 def test_every_page_is_reachable_from_the_readme() -> None:
     linked = set(links(ROOT / "README.md"))
-    pages = {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")}
+    pages = {str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md")}
     assert pages - linked == set()
 
 

@@ -20,6 +20,9 @@ from ttsapp.keys.selectors import KeyRecord
 CACHE_SECONDS = 0.5
 CACHE_SIZE = 4096
 
+# The second is what Deepgram's clients call it.
+_SCHEMES = ("bearer", "token")
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -68,7 +71,7 @@ async def authenticate(authorization: str) -> Caller:
 
 def _presented(authorization: str) -> KeyText:
     scheme, _, credential = authorization.strip().partition(" ")
-    if scheme.lower() != "bearer" or not credential:
+    if scheme.lower() not in _SCHEMES or not credential:
         raise _refusal("You didn't provide an API key. Send it as: Authorization: Bearer KEY")
     key = parse(credential.strip())
     if key is None:

@@ -107,16 +107,23 @@ def is_retired(name: str) -> bool:
     return _DATED.fullmatch(name) is not None
 
 
-@lru_cache(maxsize=64)
 def stock_voices(model: SpeechModel) -> dict[str, Preset]:
-    """The thirteen stock names, shared out over the model's voices of the same kind."""
+    """OpenAI's thirteen names."""
+    return stand_ins(model, _STOCK_FEMALE, _STOCK_MALE)
+
+
+@lru_cache(maxsize=64)
+def stand_ins(
+    model: SpeechModel, female_names: tuple[str, ...], male_names: tuple[str, ...]
+) -> dict[str, Preset]:
+    """Another service's voice names, shared out over the model's voices of the same kind."""
     female = tuple(preset for preset in model.presets if _is_female(preset))
     male = tuple(preset for preset in model.presets if preset not in female)
     names: dict[str, Preset] = {}
-    for stock, voices in ((_STOCK_FEMALE, female), (_STOCK_MALE, male)):
+    for group, voices in ((female_names, female), (male_names, male)):
         pool = _english(voices) or voices or model.presets
         if pool:
-            names.update((name, pool[place % len(pool)]) for place, name in enumerate(stock))
+            names.update((name, pool[place % len(pool)]) for place, name in enumerate(group))
     return names
 
 

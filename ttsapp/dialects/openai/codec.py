@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -11,6 +10,7 @@ import msgspec
 from django.conf import settings
 
 from ttsapp import strict
+from ttsapp.dialects.openai.text import WISHES, wish
 from ttsapp.errors import ApiError, invalid
 from ttsapp.keys.authentication import Caller
 from ttsapp.speech.encoders import AudioFormat, audio_format
@@ -22,6 +22,7 @@ from ttsapp.speech.order import (
     check_text,
     fresh_seed,
 )
+from ttsapp.speech.prepared import TextWish
 from ttsapp.voices.catalogue import Catalogue
 
 
@@ -44,6 +45,7 @@ _FIELDS: dict[str, Any] = {
     "language": str,
     "seed": SEED,
     "stream": bool,
+    **WISHES,
 }
 _REQUIRED = ("model", "input", "voice")
 
@@ -60,6 +62,7 @@ class SpeechBody:
     speed: float
     language: str
     seed: int
+    wish: TextWish
     is_sse: bool
     is_whole: bool
 
@@ -86,6 +89,7 @@ def parse_speech(content_type: str, body: bytes) -> SpeechBody:
         speed=fields.get("speed", 1.0),
         language=fields.get("language", "auto"),
         seed=fields["seed"] if "seed" in fields else fresh_seed(),
+        wish=wish(fields),
         is_sse=is_sse,
         is_whole=is_whole,
     )
@@ -121,14 +125,6 @@ def error_body(error: ApiError) -> dict[str, Any]:
             "code": error.code,
         }
     }
-
-
-def retry_headers(error: ApiError) -> dict[str, str]:
-    """Whole seconds for everyone, milliseconds for the clients that read them."""
-    if error.retry_after_ms is None:
-        return {}
-    seconds = max(1, math.ceil(error.retry_after_ms / 1000))
-    return {"Retry-After": str(seconds), "retry-after-ms": str(error.retry_after_ms)}
 
 
 def _instructions(fields: dict[str, Any]) -> str:

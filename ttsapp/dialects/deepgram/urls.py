@@ -1,0 +1,7 @@
+from django.urls import path
+
+from ttsapp.dialects.deepgram import views
+
+routes = [path("v1/speak", views.speak)]
+# Under the dialect's own prefix everything else is its 404 too.
+urlpatterns = [*routes, path("<path:rest>", views.nothing_here)]

@@ -1,0 +1,61 @@
+"""`POST /v1/speak`: text in, audio bytes out."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from ttsapp import strict
+from ttsapp.dialects import door
+from ttsapp.dialects.deepgram import request as asked
+from ttsapp.dialects.deepgram.dialect import DEEPGRAM
+from ttsapp.dialects.door import endpoint
+from ttsapp.errors import ApiError
+from ttsapp.http import request_id
+from ttsapp.keys.authentication import Caller
+from ttsapp.speech import answers
+from ttsapp.speech.order import Order, check_text
+from ttsapp.speech.session import Session
+from ttsapp.voices.selectors import catalogue
+
+
+@endpoint(DEEPGRAM, "POST")
+async def speak(request: HttpRequest, caller: Caller) -> HttpResponseBase:
+    try:
+        text = _text(request)
+        wanted = asked.parse(request.GET.dict())
+        order = asked.order(request_id(), caller, wanted, await catalogue(), "http")
+    except ApiError as error:
+        door.note_refusal(caller, "http", error)
+        raise
+    response = await answers.streamed(Session(order, text))
+    _describe(response, order, text)
+    return response
+
+
+nothing_here = door.nothing_here(DEEPGRAM)
+
+
+def _describe(response: HttpResponseBase, order: Order, text: str) -> None:
+    response["dg-request-id"] = str(order.id)
+    response["dg-model-name"] = order.voice.name
+    response["dg-model-uuid"] = order.model.fingerprint
+    response["dg-char-count"] = str(len(text))
+
+
+def _text(request: HttpRequest) -> str:
+    """JSON, or the text itself. Raises ApiError 415 or 400."""
+    kind = request.content_type or ""
+    if kind == "text/plain":
+        try:
+            text = request.body.decode()
+        except UnicodeDecodeError:
+            raise ApiError(400, "invalid_text", "The text is not UTF-8.", field="text") from None
+    elif kind == "application/json":
+        text = strict.fields(request.body, {"text": str}, ("text",))["text"]
+    else:
+        message = "Send the request as application/json or text/plain."
+        raise ApiError(415, "unsupported_media_type", message)
+    check_text(text, settings.MAX_INPUT_CHARACTERS, "text")
+    return text

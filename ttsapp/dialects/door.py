@@ -1,0 +1,72 @@
+"""The only door to the API's views: one method, a valid key, errors in the dialect's own shape."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+
+from ttsapp import background, database, stopping
+from ttsapp.dialects.dialect import Dialect
+from ttsapp.errors import ApiError
+from ttsapp.http import error_response, request_id
+from ttsapp.keys import credentials
+from ttsapp.keys.authentication import Caller, authenticate
+from ttsapp.speech import services
+
+Rest = ParamSpec("Rest")
+Answer = Coroutine[Any, Any, HttpResponseBase]
+View = Callable[Concatenate[HttpRequest, Rest], Answer]
+KeyedView = Callable[Concatenate[HttpRequest, Caller, Rest], Answer]
+
+
+def endpoint(dialect: Dialect, *methods: str) -> Callable[[KeyedView[Rest]], View[Rest]]:
+    def decorate(view: KeyedView[Rest]) -> View[Rest]:
+        @wraps(view)
+        async def guarded(
+            request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs
+        ) -> HttpResponseBase:
+            try:
+                _check_method(request, methods)
+                caller = await authenticate(credentials.of_request(request))
+                return await view(request, caller, *args, **kwargs)
+            except ApiError as error:
+                response = error_response(error, dialect)
+                if error.status == 405:
+                    response["Allow"] = ", ".join(methods)
+                return response
+            except asyncio.CancelledError:
+                if not stopping.is_cut():
+                    raise
+                return error_response(stopping.error(), dialect)
+
+        return guarded
+
+    return decorate
+
+
+def nothing_here(dialect: Dialect) -> View[...]:
+    """404 in the dialect's shape, for what else lies under its prefix."""
+
+    async def view(request: HttpRequest, **_: Any) -> HttpResponse:
+        message = f"There is no {request.method} {request.path[:200]} here."
+        return error_response(ApiError(404, "unknown_url", message), dialect)
+
+    return view
+
+
+def note_refusal(caller: Caller, transport: str, error: ApiError) -> None:
+    """A refused request to speak goes into the tenant's request log."""
+    note = database.write_surely(services.log_refusal, request_id(), caller, transport, error)
+    background.spawn(note)
+
+
+def _check_method(request: HttpRequest, methods: tuple[str, ...]) -> None:
+    if request.method not in methods:
+        allowed = " or ".join(methods)
+        message = f"Use {allowed} here, not {request.method}."
+        raise ApiError(405, "method_not_allowed", message)

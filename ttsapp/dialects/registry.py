@@ -1,0 +1,20 @@
+"""Which dialect an address belongs to. docs/structures.md, "Adding a dialect", lists the steps."""
+
+from __future__ import annotations
+
+from ttsapp.dialects.deepgram.dialect import DEEPGRAM
+from ttsapp.dialects.dialect import Dialect
+from ttsapp.dialects.openai.dialect import OPENAI
+
+# OpenAI's root is the one that others' paths lie under, so it is asked last.
+DIALECTS: tuple[Dialect, ...] = (DEEPGRAM, OPENAI)
+
+
+def find(path: str) -> Dialect | None:
+    """None where people look: pages, not an API."""
+    return next((dialect for dialect in DIALECTS if dialect.owns(path)), None)
+
+
+def of(path: str) -> Dialect:
+    """Whose error shape to use; OpenAI's, which most clients can read, where it is nobody's."""
+    return find(path) or OPENAI

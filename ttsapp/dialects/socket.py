@@ -1,0 +1,152 @@
+"""What every dialect's socket shares: who may open it, how it idles, and how it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, ClassVar, cast
+from uuid import UUID
+
+import msgspec
+import structlog
+from channels.exceptions import StopConsumer
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+
+from ttsapp import background, context, database, ids
+from ttsapp.dialects.dialect import Dialect
+from ttsapp.dialects.speaking import Frame, Render, Speaking
+from ttsapp.edge import Send
+from ttsapp.errors import ApiError
+from ttsapp.keys import credentials
+from ttsapp.keys.authentication import Caller, authenticate
+from ttsapp.server import connection
+from ttsapp.speech import services
+from ttsapp.speech.context import Context
+from ttsapp.speech.timer import Timer
+
+log = structlog.get_logger()
+
+NORMAL, POLICY, SERVER_FAULT, SERVER_STOPS = 1000, 1008, 1011, 1012
+
+
+class DialectSocket(AsyncWebsocketConsumer):
+    """A dialect says what opens it (`opening`), what a message means (`take`), and how it tells of
+    a refusal (`complain`). Each context is spoken by `speak`, and ends with the socket."""
+
+    # Nothing of this socket passes through the channel layer.
+    channel_layer_alias = ""
+
+    dialect: ClassVar[Dialect]
+    idle_seconds: float | None = None
+    _speaking: list[Speaking]
+
+    async def opening(self) -> None:
+        """Reads path and query; raises ApiError to refuse the handshake."""
+
+    async def opened(self) -> None:
+        """What the server says first."""
+
+    async def take(self, message: str) -> None:
+        """One text message. Raises ApiError, which `complain` then tells of."""
+        raise NotImplementedError
+
+    async def complain(self, error: ApiError) -> None:
+        raise NotImplementedError
+
+    # ---- for the dialects
+
+    async def caller(self) -> Caller:
+        """Asked for each context, so that a revoked key ends with its socket still open."""
+        return await authenticate(self.authorization)
+
+    def fresh_id(self) -> UUID:
+        """A context's id, bound to the log lines that follow."""
+        request_id = ids.uuid7()
+        context.request_id.set(request_id)
+        structlog.contextvars.bind_contextvars(request_id=str(request_id))
+        return request_id
+
+    def speak(
+        self, spoken: Context, render: Render, ended: Callable[[], Awaitable[None]] | None = None
+    ) -> Speaking:
+        link = connection.of(self.scope)
+        speaking = Speaking(spoken, render, self.send_frame, ended, self.leave, link)
+        self._speaking = [one for one in self._speaking if not one.context.is_over]
+        self._speaking.append(speaking)
+        return speaking
+
+    def note_refusal(self, request_id: UUID, caller: Caller, error: ApiError) -> None:
+        """A refused request to speak goes into the tenant's request log."""
+        note = database.write_surely(services.log_refusal, request_id, caller, "ws", error)
+        background.spawn(note)
+
+    async def send_frame(self, frame: Frame) -> None:
+        if isinstance(frame, str):
+            await self.send(text_data=frame)
+        else:
+            await self.send(bytes_data=frame)
+
+    # ---- Channels
+
+    async def connect(self) -> None:
+        """Bad credentials are refused in the handshake, before there is a socket."""
+        self._speaking = []
+        self.authorization = credentials.of_socket(self.scope)
+        try:
+            caller = await self.caller()
+            await self.opening()
+        except ApiError as error:
+            await self._refuse(error)
+            raise StopConsumer from None
+        await self.accept(credentials.subprotocol(self.scope))
+        log.info("socket opened", path=self.scope["path"], caller=caller.label)
+        self._idle = Timer(self.idle_seconds or settings.SOCKET_IDLE_SECONDS, self._close_idle)
+        self._idle.start()
+        await self.opened()
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        self._idle.start()
+        try:
+            if text_data is None:
+                raise ApiError(400, "invalid_json", "Messages are JSON text.")
+            await self.take(text_data)
+        except ApiError as error:
+            await self.complain(error)
+            # A revoked key makes no more contexts, and its client need not wait for a sentence.
+            if error.status in (401, 403):
+                await self.close(code=POLICY)
+
+    async def disconnect(self, code: int) -> None:
+        self.leave(is_our_stop=code == SERVER_STOPS)
+
+    def leave(self, *, is_our_stop: bool = False) -> None:
+        self._idle.stop()
+        for speaking in self._speaking:
+            speaking.abandon(is_our_stop=is_our_stop)
+
+    # ---- inside
+
+    def _close_idle(self) -> None:
+        """A context has deadlines of its own."""
+        if any(not one.context.is_over for one in self._speaking):
+            self._idle.start()
+        else:
+            background.spawn(self.close(code=NORMAL))
+
+    async def _refuse(self, error: ApiError) -> None:
+        """A true status where the server can answer a handshake with one, else its 403."""
+        log.info("socket refused", path=self.scope["path"], code=error.code)
+        if "websocket.http.response" not in (self.scope.get("extensions") or {}):
+            await self.close()
+            return
+        request_id = str(self.fresh_id())
+        send, rendered = cast(Send, self.base_send), self.dialect.render(error)
+        named = {"content-type": "application/json", "x-request-id": request_id}
+        headers: list[Any] = [
+            (name.lower().encode(), value.encode())
+            for name, value in {**named, **rendered.headers}.items()
+        ]
+        start = {"type": "websocket.http.response.start", "status": rendered.status}
+        await send({**start, "headers": headers})
+        body = msgspec.json.encode(rendered.body)
+        await send({"type": "websocket.http.response.body", "body": body})
