@@ -284,7 +284,7 @@ def test_an_engine_that_is_away(
             "response_format",
         ),
         ({"type": "start", "voice": "alloy", "language": "xx"}, "invalid_value", "language"),
-        ({"type": "start", "voice": "alloy", "seed": -1}, "invalid_type", "seed"),
+        ({"type": "start", "voice": "alloy", "seed": -1}, "invalid_value", "seed"),
         ({"type": "start", "voice": "alloy", "pitch": 1}, "unknown_field", "pitch"),
         ({"type": "text", "text": "early"}, "out_of_order", "type"),
         ({"type": "end"}, "out_of_order", "type"),
