@@ -53,9 +53,9 @@ class NativeRunner(Runner):
         self.codec_state = self._codec.state(slots)
         self._crew = ThreadPoolExecutor(threads, "codec") if threads > 1 else None
 
-    def _read(self, session: Session, row: Tensor, inputs: Tensor) -> Sampled:
+    def _read(self, session: Session, row: Tensor, inputs: Tensor, start: int) -> Sampled:
         count, slot = len(inputs), session.slot
-        return self._step([session], inputs, [slot] * count, range(count))
+        return self._step([session], inputs, [slot] * count, range(start, start + count))
 
     @torch.inference_mode()
     def talk(self, sessions: Sequence[Session]) -> Sampled:
@@ -88,7 +88,7 @@ class NativeRunner(Runner):
         heard = list(each(partial(self._codec.decode, self.codec_state), slots, codes))
         for session in sessions:
             session.decoded += frames
-        return [s.silence.push(audio) for s, audio in zip(sessions, heard, strict=True)]
+        return heard
 
     def _hear_reference(self, row: Tensor, codes: Tensor) -> None:
         self._codec.decode(self.codec_state, int(row), codes.contiguous())

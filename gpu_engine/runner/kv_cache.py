@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from gpu_engine.config import TalkerConfig
-from gpu_engine.models.attention import attention
+from gpu_engine.models.attention import attention, causal_mask
 
 
 class KvCache:
@@ -30,16 +30,24 @@ class KvCache:
 
 
 class PrefillAttend:
-    """One prompt, from position 0, written into `slot`."""
+    """Positions `start` and on of one prompt, written into `slot` behind those before."""
 
-    def __init__(self, cache: KvCache, slot: int) -> None:
+    def __init__(self, cache: KvCache, slot: int, start: int = 0) -> None:
         self._keys, self._values = cache.keys[:, slot], cache.values[:, slot]
+        self._start = start
+        self._mask: Tensor | None = None
 
     def __call__(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        length = k.shape[1]
-        self._keys[layer, :, :length] = k[0].transpose(0, 1)
-        self._values[layer, :, :length] = v[0].transpose(0, 1)
-        return attention(q, k, v, causal=True)
+        end = self._start + k.shape[1]
+        self._keys[layer, :, self._start : end] = k[0].transpose(0, 1)
+        self._values[layer, :, self._start : end] = v[0].transpose(0, 1)
+        if not self._start:
+            return attention(q, k, v, causal=True)
+        if self._mask is None:
+            self._mask = causal_mask(k.shape[1], end, torch.tensor([end], device=k.device))
+        keys = self._keys[layer, :, :end].transpose(0, 1)[None]
+        values = self._values[layer, :, :end].transpose(0, 1)[None]
+        return attention(q, keys, values, mask=self._mask)
 
 
 class StepAttend:

@@ -11,13 +11,18 @@ import torch
 from torch import Tensor
 
 from gpu_engine.audio.level import Samples
-from gpu_engine.config import SAMPLE_RATE, SamplingConfig
+from gpu_engine.config import SamplingConfig
 from gpu_engine.models.checkpoint import Checkpoint
+from gpu_engine.models.codec.state import CodecState
 from gpu_engine.models.prompt import embed_prompt
 from gpu_engine.models.sampling import RowSampling, SpeechRules, choose_seeded, talker_scores
 from gpu_engine.models.speaker import log_mel
+from gpu_engine.runner.cache import PromptCache, prefix_key, reference_key
 from gpu_engine.runner.kv_cache import KvCache, PrefillAttend, StepAttend
 from gpu_engine.runner.session import Session
+
+# Each of two caches. An official prompt's beginning takes 1.2 MB, a clone's codec state 5.
+CACHE_BYTES = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +36,13 @@ class Sampled:
 class Runner:
     """Owns the device state of `slots` streams: KV, codec state, sampling state, codes."""
 
-    def __init__(self, checkpoint: Checkpoint, slots: int, max_positions: int) -> None:
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        slots: int,
+        max_positions: int,
+        cache_bytes: int = CACHE_BYTES,
+    ) -> None:
         talker = checkpoint.talker
         config, device = talker.config, talker.device
         like = talker.codec_head.weight
@@ -40,6 +51,7 @@ class Runner:
         self.kv = KvCache(config, slots, max_positions, like)
         self.codec_state = checkpoint.codec_decoder.initial_state(slots, device)
         self.rules = SpeechRules.of(config, device)
+        self.prefixes, self.references = PromptCache(cache_bytes), PromptCache(cache_bytes)
         self.hidden = like.new_zeros(slots, config.hidden_size)
         self.next_input = like.new_zeros(slots, config.hidden_size)
         self.code0 = torch.zeros(slots, dtype=torch.int64, device=device)
@@ -57,22 +69,30 @@ class Runner:
         return self.kv.nbytes + codec + self.codes.nbytes + self.seen.nbytes
 
     @torch.inference_mode()
+    def open(self, session: Session, slot: int) -> bool:
+        """Places the prompt in a slot. True where its beginning was cached and one position is
+        left: the first step is then `talk`. Otherwise `prefill` reads what is left."""
+        is_cached = prefix_key(session) in self.prefixes
+        self._place(session, slot)
+        return is_cached and self._unread(session) == 1
+
+    @torch.inference_mode()
     def prefill(self, session: Session, slot: int) -> Sampled:
         """Reads the prompt into `slot` and draws the first code 0."""
-        talker, row = self.checkpoint.talker, torch.tensor([slot], device=self.device)
-        prompt = embed_prompt(talker, session.plan, session.vector, session.codes)
-        session.slot, session.position = slot, len(prompt.inputs)
-        session.trailing, session.pad = prompt.trailing, prompt.tts_pad
-        self.codec_state.reset(row)
-        if session.codes is not None:
-            self._hear_reference(row, session.codes)
-        self.tokens[row], self.seen[row] = 0, False
-        return self._read(session, row, prompt.inputs)
+        if session.slot != slot:
+            self._place(session, slot)
+        start = session.plan.prefix_length
+        self._recall_prefix(session)
+        if self._unread(session) == 1:
+            return self.talk([session])
+        session.position = len(session.prompt_inputs())
+        row = torch.tensor([slot], device=self.device)
+        return self._read(session, row, session.prompt_inputs()[start:], start)
 
-    def _read(self, session: Session, row: Tensor, inputs: Tensor) -> Sampled:
-        """A whole prompt [n, H] into its slot."""
-        positions = torch.arange(len(inputs), device=self.device)[None]
-        attend = PrefillAttend(self.kv, session.slot)
+    def _read(self, session: Session, row: Tensor, inputs: Tensor, start: int) -> Sampled:
+        """Positions [n, H] of a prompt into its slot, behind the `start` that are there."""
+        positions = torch.arange(start, start + len(inputs), device=self.device)[None]
+        attend = PrefillAttend(self.kv, session.slot, start)
         hidden = self.checkpoint.talker(inputs[None], positions, attend)[:, -1]
         return self._sample([session], row, hidden)
 
@@ -111,7 +131,7 @@ class Runner:
 
     @torch.inference_mode()
     def decode(self, sessions: Sequence[Session], frames: int) -> list[Samples]:
-        """The next `frames` frames of each row as audio, leading silence already removed."""
+        """The next `frames` frames of each row as audio, silence included."""
         slots = torch.tensor([session.slot for session in sessions], device=self.device)
         codes = torch.stack([self._undecoded(session, frames) for session in sessions])
         state = self.codec_state.select(slots)
@@ -119,8 +139,7 @@ class Runner:
         self.codec_state.store(slots, state)
         for session in sessions:
             session.decoded += frames
-        heard = audio.cpu().numpy()
-        return [s.silence.push(row) for s, row in zip(sessions, heard, strict=True)]
+        return list(audio.cpu().numpy())
 
     @torch.inference_mode()
     def encode_voice(self, pcm: bytes) -> tuple[bytes, bytes]:
@@ -143,8 +162,59 @@ class Runner:
         """A copy of all codes so far, [frames, groups]; valid while the session has its slot."""
         return self.codes[session.slot, : session.frames].clone()
 
-    def _hear_reference(self, row: Tensor, codes: Tensor) -> None:
+    def _place(self, session: Session, slot: int) -> None:
+        """Everything of the stream before in this slot is gone; the prompt's vectors are made, and
+        where one position is left behind a cached beginning, it is the next step's input."""
+        row = torch.tensor([slot], device=self.device)
+        prompt = embed_prompt(self.checkpoint.talker, session.plan, session.vector, session.codes)
+        session.slot, session.inputs = slot, prompt.inputs
+        session.trailing, session.pad = prompt.trailing, prompt.tts_pad
+        self.codec_state.reset(row)
+        if session.codes is not None:
+            self._recall_reference(row, session.codes)
+        self.tokens[row], self.seen[row] = 0, False
+        if self._unread(session) == 1:
+            self.next_input[slot] = prompt.inputs[-1]
+            session.position = session.plan.prefix_length
+            if prefix_key(session) in self.prefixes:
+                self._recall_prefix(session)
+
+    @staticmethod
+    def _unread(session: Session) -> int:
+        """Positions of the prompt behind its cacheable beginning."""
+        return len(session.plan.text_ids) - session.plan.prefix_length
+
+    def _recall_prefix(self, session: Session) -> None:
+        """The prompt's beginning into the slot, read now where nobody began so before. It is read
+        alone in either case: cached or not, a stream's numbers are the same to the last bit."""
+        if session.recalled:
+            return
+        length, slot = session.plan.prefix_length, session.slot
+        read = self.prefixes.get(prefix_key(session), lambda: self._read_prefix(session))
+        self.kv.keys[:, slot, :, :length], self.kv.values[:, slot, :, :length] = read.tensors
+        session.recalled = True
+
+    def _read_prefix(self, session: Session) -> tuple[Tensor, Tensor]:
+        length, slot = session.plan.prefix_length, session.slot
+        row = torch.tensor([slot], device=self.device)
+        self._read(session, row, session.prompt_inputs()[:length], 0)
+        # The code that was drawn behind it counts for nothing.
+        self.tokens[row], self.seen[row] = 0, False
+        keys, values = self.kv.keys[:, slot, :, :length], self.kv.values[:, slot, :, :length]
+        return keys.clone(), values.clone()
+
+    def _recall_reference(self, row: Tensor, codes: Tensor) -> None:
         """A clone in context goes on where its reference's audio ends."""
+        heard = self.references.get(reference_key(codes), lambda: self._heard(row, codes))
+        self.codec_state.store(row, CodecState(heard.tensors[0], heard.tensors[1:]))
+
+    def _heard(self, row: Tensor, codes: Tensor) -> tuple[Tensor, ...]:
+        self._hear_reference(row, codes)
+        state = self.codec_state.select(row)
+        return state.position, *state.memory
+
+    def _hear_reference(self, row: Tensor, codes: Tensor) -> None:
+        """Decodes a reference into a slot's codec state."""
         state = self.codec_state.select(row)
         heard = codes.to(self.device).T[None]
         self.codec_state.store(row, self.checkpoint.codec_decoder.step(heard, state)[1])
@@ -201,8 +271,3 @@ def _talker_settings(rows: tuple[SamplingConfig, ...], device: torch.device) -> 
 @lru_cache(maxsize=256)
 def _predictor_settings(rows: tuple[SamplingConfig, ...], device: torch.device) -> RowSampling:
     return RowSampling.of_predictor(list(rows), device)
-
-
-def seconds(samples: Samples) -> float:
-    """How long audio plays."""
-    return len(samples) / SAMPLE_RATE

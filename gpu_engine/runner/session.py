@@ -17,8 +17,10 @@ NOISE_FRAMES = 64
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """`slot` is set at prefill. `position` is the next KV position, `frames` the frames made,
-    `decoded` the frames turned into audio, `trailing` [n, H] the text vectors still to come."""
+    """`slot` and `inputs` (the prompt's vectors [L, H]) are set when the slot is taken; `recalled`
+    says that the prompt's beginning is in it. `position` is the next KV position, `frames` the
+    frames made, `decoded` the frames turned into audio, `trailing` [n, H] the text vectors still
+    to come."""
 
     plan: PromptPlan
     sampling: SamplingConfig
@@ -27,6 +29,8 @@ class Session:
     codes: Tensor | None = None
     silence: LeadingSilence = field(default_factory=LeadingSilence)
     slot: int = -1
+    inputs: Tensor | None = None
+    recalled: bool = False
     position: int = 0
     frames: int = 0
     decoded: int = 0
@@ -36,11 +40,19 @@ class Session:
     _noise: Tensor | None = None
 
     def text_vector(self) -> Tensor:
-        """What the step after the newest frame adds to it, [H]."""
-        assert self.trailing is not None, "prefill comes first"
-        assert self.pad is not None, "prefill comes first"
+        """What the step after the newest frame adds to it, [H]: nothing before the first, whose
+        input is the prompt's own last position."""
+        assert self.trailing is not None, "a slot comes first"
+        assert self.pad is not None, "a slot comes first"
+        if not self.frames:
+            return torch.zeros_like(self.pad)
         index = self.frames - 1
         return self.trailing[index] if index < len(self.trailing) else self.pad
+
+    def prompt_inputs(self) -> Tensor:
+        """[L, H], the whole prompt."""
+        assert self.inputs is not None, "a slot comes first"
+        return self.inputs
 
     def noise(self, groups: int, device: torch.device) -> Tensor:
         """Uniform numbers [groups] of the frame being made, from the seed and its index alone."""

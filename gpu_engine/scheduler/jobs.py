@@ -1,15 +1,22 @@
-"""The units of work and, for each module, which streams could use it now and how many fit."""
+"""The units of work: what the scheduler asks of a device, and what it hears back."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from gpu_engine.scheduler.stream import Stage, Stream
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_engine.scheduler.stream import Ended
+
+Slots = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Seconds = NDArray[np.float64]
 
 
 class Kind(StrEnum):
-    """A job's module. Their order here is the order within one stream: audio out comes first."""
+    """A job's module."""
 
     CODEC = "codec"
     PREFILL = "prefill"
@@ -18,45 +25,39 @@ class Kind(StrEnum):
     ENCODE = "encode"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """Short and never pre-empted. `frames` is set for codec jobs, `clip` for voice encoding."""
+    """Short and never pre-empted. `ids` are the streams that hold `slots`, `frames` the frames of a
+    codec job, `clip` the voice of an encoding; `predicted` is what the cost model expects, in
+    seconds."""
 
     kind: Kind
-    rows: tuple[Stream, ...] = ()
+    slots: Slots = field(default_factory=lambda: np.empty(0, np.int64))
+    ids: Slots = field(default_factory=lambda: np.empty(0, np.int64))
     frames: int = 0
     clip: int = 0
+    predicted: float = 0.0
+
+    @property
+    def rows(self) -> int:
+        return len(self.slots)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """What a job did: ids whose Talker said stop, ids that broke, seconds of audio delivered."""
+    """What a job did, a value a row: whose Talker said stop, who broke, seconds of audio made.
+    `seconds` is the device time of the job, 0 where it is not known."""
 
-    stopped: frozenset[int] = frozenset()
-    broken: frozenset[int] = frozenset()
-    delivered: dict[int, float] = field(default_factory=dict)
-
-
-STEP_OF_STAGE = {
-    Stage.PREFILL: Kind.PREFILL,
-    Stage.TALK: Kind.TALKER,
-    Stage.PREDICT: Kind.PREDICTOR,
-}
+    stopped: Flags | None = None
+    broken: Flags | None = None
+    audio: Seconds | None = None
+    seconds: float = 0.0
 
 
-def next_step(stream: Stream) -> Kind | None:
-    """The generation step a stream can take now, if any."""
-    return None if stream.out_of_text else STEP_OF_STAGE.get(stream.stage)
+@dataclass(frozen=True, slots=True, eq=False)
+class Booked:
+    """What follows from a result: streams that ended, and the rows of a codec job whose audio may
+    leave now, together with what was held back before."""
 
-
-def next_chunk(stream: Stream, rush: float, now: float) -> int:
-    """Frames to decode now: the ramp's chunk, the rest after the end, or all there is in a rush.
-
-    One frame alone is never rushed: a decode costs about as much as five more frames in it, and
-    under overload that would make every stream later.
-    """
-    pending, chunk = stream.pending, stream.chunk
-    if pending >= chunk or stream.stage == Stage.GENERATED:
-        return min(pending, chunk)
-    in_rush = pending > 1 and stream.first_audio_at is not None and stream.dry_at - now < rush
-    return pending if in_rush or stream.out_of_text else 0
+    ended: list[Ended]
+    released: Flags

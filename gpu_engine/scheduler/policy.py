@@ -1,12 +1,10 @@
-"""Who goes first. Every stream has one deadline, an instant that only its own progress moves: new
-streams always fall behind old ones sooner or later, so none can starve."""
+"""The scheduler's limits and instants, and the chunk ramps that clients choose from."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpu_engine.scheduler.stream import Stage, Stream
-
+# Frames a decode, as a stream plays on. An upper bound: a short lead makes chunks smaller.
 RAMPS: dict[str, tuple[int, ...]] = {
     "latency": (1, 2, 4, 8),
     "balanced": (2, 2, 4, 8, 16),
@@ -16,35 +14,38 @@ RAMPS: dict[str, tuple[int, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class SchedulerSettings:
-    """Limits and instants of the scheduler; seconds unless the name says otherwise."""
+    """Seconds unless the name says otherwise; 0 positions mean no bound on memory."""
 
     slots: int = 8
     waiting: int = 32
+    positions: int = 0
+    page: int = 1
     prefill_rows: int = 1
     step_rows: int = 8
+    codec_rows: int = 32
     codec_frames: int = 32
+    longest_chunk: int = 16
+    # A stream without audio is due this long after it arrived; its prefill sooner, because a
+    # stream that has joined shares every later step.
     first_audio_target: float = 0.1
     join_head_start: float = 0.2
+    # A playing stream is urgent this long before its listener runs dry.
     margin: float = 0.2
-    rush: float = 0.25
+    # What a chunk may be late on its way to the listener.
+    cushion: float = 0.008
+    # Audio is held back before the first release at most this long.
+    longest_hold: float = 2.0
     busy_lead: float = 3.0
     idle_lead: float = 12.0
+    # A batch that stands before a first frame takes rows with more time than the horizon only
+    # while that adds no more than the tolerance; any batch ends within the longest job if it can.
     fill_horizon: float = 1.0
+    fill_tolerance: float = 0.25
+    block_limit: float = 0.008
+    longest_job: float = 0.05
     background_patience: float = 5.0
-
-
-def deadline(stream: Stream, settings: SchedulerSettings) -> float:
-    """No audio yet: soon after arrival; its prefill sooner, because a stream that has joined shares
-    every later step. Playing: a margin before the client runs dry. Background work has nobody
-    listening: it only must not wait for ever."""
-    if stream.background:
-        return stream.progressed + settings.background_patience
-    if stream.first_audio_at is None:
-        early = settings.join_head_start if stream.stage == Stage.PREFILL else 0.0
-        return stream.arrived + settings.first_audio_target - early
-    return stream.dry_at - settings.margin
-
-
-def within_lead(stream: Stream, lead: float, now: float) -> bool:
-    """True while the stream may generate: pacing holds back only what a listener can't use yet."""
-    return not stream.paced or stream.background or stream.ahead(now) < lead
+    background_share: float = 0.75
+    # Streams are let in while their frames together fit into this share of real time; one that has
+    # waited out the patience is let in as soon as there is a slot.
+    utilisation: float = 0.85
+    slack_patience: float = 3.0

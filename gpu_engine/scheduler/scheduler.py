@@ -1,223 +1,185 @@
-"""One scheduler for prefill, Talker, Code Predictor and codec jobs: a pure function of its state
-and the `now` it is given. It knows no tensors, no sockets and no clock."""
+"""One scheduler for prefill, Talker, Code Predictor, codec and encoding jobs: a pure function of
+its state and the `now` it is given. It knows no tensors, no sockets and no clock."""
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+
+import numpy as np
 
 from gpu_engine.errors import EngineFull
-from gpu_engine.scheduler.jobs import Job, Kind, Result, next_chunk, next_step
-from gpu_engine.scheduler.policy import SchedulerSettings, deadline, within_lead
-from gpu_engine.scheduler.stream import Stage, Stream
+from gpu_engine.scheduler.admission import Admission
+from gpu_engine.scheduler.booking import Booking, Totals
+from gpu_engine.scheduler.choice import Choice
+from gpu_engine.scheduler.costs import CostModel, Measured
+from gpu_engine.scheduler.jobs import Booked, Job, Kind, Result
+from gpu_engine.scheduler.outlook import Outlook
+from gpu_engine.scheduler.policy import SchedulerSettings
+from gpu_engine.scheduler.seats import Seats
+from gpu_engine.scheduler.stream import TALK, Ended, Stream
+from gpu_engine.scheduler.table import Table
 from gpu_engine.scheduler.waiting import WaitingRoom
 
-# Where the two wait estimates start before the first stream has been seen, in seconds.
-FIRST_GUESS_HOLD = 3.0
-FIRST_GUESS_AUDIO = 0.15
-SMOOTHING = 0.2
+NONE: frozenset[Kind] = frozenset()
 
 
-@dataclass(slots=True)
-class Totals:
-    streams: int = 0
-    frames: int = 0
-    underruns: int = 0
-
-
-@dataclass(slots=True)
 class Scheduler:
-    """`submit`, `extend` and `cancel` bring news, `next_job` decides, `complete` books a result."""
+    """`submit`, `extend` and `cancel` bring news; `next_job` decides, `launch` books that it began,
+    `complete` books its result. A launched job may be completed after later ones were launched.
+    """
 
-    settings: SchedulerSettings
-    streams: dict[int, Stream] = field(default_factory=dict)
-    waiting: WaitingRoom = field(init=False)
-    free: list[int] = field(init=False)
-    clips: deque[tuple[int, float]] = field(default_factory=deque)
-    totals: Totals = field(default_factory=Totals)
-    hold_s: float = FIRST_GUESS_HOLD
-    first_audio_s: float = FIRST_GUESS_AUDIO
+    def __init__(self, settings: SchedulerSettings, measured: Iterable[Measured] = ()) -> None:
+        self.settings = settings
+        self.table = Table(settings.slots)
+        self.costs = CostModel(settings.slots, settings.longest_chunk, measured)
+        self.outlook = Outlook(self.costs, settings)
+        self.choice = Choice(self.table, self.costs, self.outlook, settings)
+        self.waiting = WaitingRoom(settings.waiting, settings.background_patience)
+        self.seats = Seats(self.table, self.waiting, settings.slots)
+        self.admission = Admission(self.table, self.outlook, self.choice, self.waiting, settings)
+        self.booking = Booking(self.seats, self.choice, self.costs)
+        self.clips: deque[tuple[int, float]] = deque()
 
-    def __post_init__(self) -> None:
-        self.waiting = WaitingRoom(self.settings.waiting, self.settings.background_patience)
-        self.free = list(range(self.settings.slots))[::-1]
+    def __len__(self) -> int:
+        """Streams that have not ended, those that wait for a slot included."""
+        return len(self.seats.slot_of) + len(self.waiting)
+
+    @property
+    def totals(self) -> Totals:
+        return self.booking.totals
+
+    @property
+    def free(self) -> list[int]:
+        return self.seats.free
+
+    @property
+    def waiting_first_audio(self) -> int:
+        return len(self.waiting) + int(np.count_nonzero(self.table.alive & ~self.table.heard))
 
     # ---- news
 
     def submit(self, stream: Stream, now: float) -> float:
         """Takes a stream in and returns its expected seconds to first audio. Raises EngineFull."""
-        assert stream.id not in self.streams, "a stream's id is used once"
-        if not self.free and self.waiting.full:
-            raise EngineFull(retry_after_ms=round(1000 * self._slot_wait()))
-        wait = 0.0 if self.free else self._slot_wait()
-        self.streams[stream.id] = stream
+        assert stream.id not in self.seats.slot_of, "a stream's id is used once"
+        self.outlook.refresh()
+        self._admit(now)
+        if self.waiting.full and (self.waiting or not self.free):
+            wait = self.admission.wait(stream, now)
+            raise EngineFull(retry_after_ms=max(1, round(1000 * wait)))
         self.totals.streams += 1
         self.waiting.push(stream)
         self._admit(now)
-        return wait + self.first_audio_s
+        seated = stream.id in self.seats.slot_of
+        wait = 0.0 if seated else self.admission.wait(stream, now)
+        return wait + self.booking.first_audio_s
 
     def extend(self, stream_id: int, text: int, done: bool, frame_cap: int, now: float) -> None:
         """More text for a stream in streaming layout; news of a stream that is gone is dropped."""
-        stream = self.streams.get(stream_id)
-        if stream is None:
+        queued = self.waiting.by_id.get(stream_id)
+        if queued is not None:
+            queued.text += text
+            queued.text_done = queued.text_done or done
+            queued.frame_cap = max(queued.frame_cap, frame_cap)
+        slot = self.seats.slot_of.get(stream_id)
+        if slot is None:
             return
-        if stream.out_of_text:
+        t = self.table
+        if t.out_of_text[slot]:
             # The client ran out of text, not we out of time: its clocks start again here.
-            stream.dry_at = max(stream.dry_at, now + self.settings.first_audio_target)
-            stream.arrived = now if stream.first_audio_at is None else stream.arrived
-        stream.text += text
-        stream.text_done = stream.text_done or done
-        stream.frame_cap = max(stream.frame_cap, frame_cap)
+            t.dry_at[slot] = max(t.dry_at[slot], now + self.settings.first_audio_target)
+            t.arrived[slot] = t.arrived[slot] if t.heard[slot] else now
+        t.text[slot] += text
+        t.open_text[slot] &= not done
+        t.cap[slot] = max(int(t.cap[slot]), frame_cap)
 
-    def cancel(self, stream_id: int) -> Stream | None:
-        """Ends a stream at once and frees its slot; None when it has ended already."""
-        stream = self.streams.get(stream_id)
-        if stream is not None:
-            self._end(stream, "cancelled")
-        return stream
+    def cancel(self, stream_id: int) -> Ended | None:
+        """Ends a stream at once; None when it has ended already."""
+        return self._end(stream_id, "cancelled")
 
-    def cut(self, stream_id: int) -> Stream | None:
+    def cut(self, stream_id: int) -> Ended | None:
         """Ends a stream that has lost its way as its frame cap would; drops what is undecoded.
         None when it has ended already."""
-        stream = self.streams.get(stream_id)
-        if stream is not None:
-            self._end(stream, "length")
-        return stream
+        return self._end(stream_id, "length")
+
+    def fail(self, stream_id: int) -> Ended | None:
+        """Ends a stream that broke outside a job's rows; None when it has ended already."""
+        return self._end(stream_id, "error")
 
     def add_clip(self, clip: int, now: float) -> None:
         """Queues a voice to encode: background work with a bounded wait."""
         self.clips.append((clip, now + self.settings.background_patience))
 
+    def skip_prefill(self, slot: int) -> None:
+        """The prompt of a stream that was just seated is at hand but for its last position: a
+        Talker step comes first."""
+        self.table.stage[slot] = TALK
+
     # ---- decisions
 
-    def next_job(self, now: float) -> Job | None:
-        """The most urgent job with its batch filled, or None while nothing may run."""
+    def next_job(self, now: float, closed: frozenset[Kind] = NONE) -> Job | None:
+        """The most urgent job with its batch filled, or None while nothing may run. `closed` are
+        the kinds that the device takes no more of at present."""
+        self.outlook.refresh()
         self._admit(now)
+        if not self.seats.slot_of:
+            return self._clip(None, closed)
+        view = self.choice.look(now)
         for lead in (self.settings.busy_lead, self.settings.idle_lead):
-            job = self._most_urgent(lead, now)
+            job, start = self.choice.job(view, lead, closed)
             if job is not None:
-                return job
-        return None
+                return self._clip(start, closed) or job
+        return self._clip(None, closed)
 
     def wakes_at(self, now: float) -> float | None:
-        """When pacing next lets a stream go on, if no news comes first."""
-        held = [s for s in self.streams.values() if next_step(s) is not None]
-        if not held:
-            return None
-        return now + max(0.0, min(s.ahead(now) for s in held) - self.settings.idle_lead)
+        """When pacing or patience next lets somebody go on, if no news comes first."""
+        held = self.table.steps
+        wakes = []
+        if held.any():
+            rest = float(self.table.ahead(now)[held].min()) - self.settings.idle_lead
+            wakes.append(now + max(0.0, rest))
+        if self.waiting and self.free:
+            patient = self.waiting.peek(now).arrived + self.settings.slack_patience
+            wakes += [patient] if patient > now else []
+        return min(wakes, default=None)
 
-    # ---- results
+    # ---- what happens
 
-    def complete(self, job: Job, result: Result, now: float) -> list[Stream]:
-        """Books a job's result; returns the streams that it ended, their slots free again."""
-        for stream in job.rows:
-            stream.progressed = now
-            if stream.id in result.broken:
-                self._end(stream, "error")
-            else:
-                self._advance(stream, job, result, now)
-        ended = [stream for stream in job.rows if stream.stage == Stage.DONE]
-        for stream in ended:
-            self.hold_s += SMOOTHING * (now - stream.admitted - self.hold_s)
-        return ended
+    def launch(self, job: Job, now: float) -> None:
+        """The job has begun."""
+        if job.kind is Kind.ENCODE:
+            self.clips.popleft()
+        else:
+            self.booking.launch(job, now)
+
+    def complete(self, job: Job, result: Result, now: float) -> Booked:
+        """Books a launched job's result; the slots of streams that it ended are free again."""
+        return self.booking.complete(job, result, now)
 
     def check(self) -> None:
-        """Verifies the books, when idle. A broken invariant is our bug and stops the core."""
-        held = [s.slot for s in self.streams.values() if s.slot >= 0]
-        assert sorted(held + self.free) == list(range(self.settings.slots)), "a slot is lost"
-        assert len(self.streams) == len(held) + len(self.waiting), "a stream is lost"
-
-    @property
-    def waiting_first_audio(self) -> int:
-        return sum(stream.first_audio_at is None for stream in self.streams.values())
+        """Verifies the books, when idle. Raises BooksError."""
+        self.seats.check()
 
     # ---- inside
 
     def _admit(self, now: float) -> None:
         while self.free and self.waiting:
-            stream = self.waiting.pop(now)
-            stream.slot = self.free.pop()
-            stream.stage = Stage.PREFILL
-            stream.admitted = stream.progressed = now
+            stream = self.waiting.peek(now)
+            if not self.admission.fits_memory(stream) or not self.admission.fits_time(stream, now):
+                return
+            self.seats.seat_next(now)
 
-    def _slot_wait(self) -> float:
-        return self.hold_s * (len(self.waiting) + 1) / self.settings.slots
+    def _clip(self, start: float | None, closed: frozenset[Kind]) -> Job | None:
+        """A voice goes when nothing else may, or when it has waited out its patience."""
+        if not self.clips or Kind.ENCODE in closed:
+            return None
+        if start is None or self.clips[0][1] < start:
+            predicted = self.costs.expect(Kind.ENCODE, 1)
+            return Job(Kind.ENCODE, clip=self.clips[0][0], predicted=predicted)
+        return None
 
-    def _most_urgent(self, lead: float, now: float) -> Job | None:
-        order = sorted(
-            (s for s in self.streams.values() if s.slot >= 0),
-            key=lambda s: (deadline(s, self.settings), s.id),
-        )
-        for stream in order:
-            frames = next_chunk(stream, self.settings.rush, now)
-            kind = Kind.CODEC if frames else self._step(stream, lead, now)
-            if kind is not None:
-                if self.clips and self.clips[0][1] < deadline(stream, self.settings):
-                    break
-                return self._fill(stream, kind, frames, order, lead, now)
-        return Job(Kind.ENCODE, clip=self.clips.popleft()[0]) if self.clips else None
-
-    def _step(self, stream: Stream, lead: float, now: float) -> Kind | None:
-        return next_step(stream) if within_lead(stream, lead, now) else None
-
-    def _fill(
-        self, anchor: Stream, kind: Kind, frames: int, order: list[Stream], lead: float, now: float
-    ) -> Job:
-        """A first frame is not made to wait for rows that have time to spare."""
-        horizon = float("inf")
-        if anchor.first_audio_at is None and not anchor.background:
-            horizon = now + self.settings.fill_horizon
-        rows = [anchor]
-        for stream in order:
-            if len(rows) >= self._limit(kind, frames) or deadline(stream, self.settings) > horizon:
-                break
-            if stream is not anchor and self._fits(stream, kind, frames, lead, now):
-                rows.append(stream)
-        return Job(kind, tuple(rows), frames)
-
-    def _fits(self, stream: Stream, kind: Kind, frames: int, lead: float, now: float) -> bool:
-        if kind is Kind.CODEC:
-            return next_chunk(stream, self.settings.rush, now) == frames
-        return self._step(stream, lead, now) is kind
-
-    def _limit(self, kind: Kind, frames: int) -> int:
-        if kind is Kind.CODEC:
-            return max(1, self.settings.codec_frames // frames)
-        return self.settings.prefill_rows if kind is Kind.PREFILL else self.settings.step_rows
-
-    def _advance(self, stream: Stream, job: Job, result: Result, now: float) -> None:
-        if job.kind is Kind.CODEC:
-            self._play(stream, job.frames, result.delivered.get(stream.id, 0.0), now)
-        elif job.kind is Kind.PREDICTOR:
-            stream.frames += 1
-            self.totals.frames += 1
-            stream.stage = Stage.TALK
-        elif stream.id in result.stopped:
-            self._generated(stream, "stop")
-        elif stream.frames >= stream.frame_cap:
-            self._generated(stream, "length")
-        else:
-            stream.stage = Stage.PREDICT
-
-    def _play(self, stream: Stream, frames: int, seconds: float, now: float) -> None:
-        stream.decoded += frames
-        if seconds > 0:
-            first = stream.first_audio_at is None
-            self.totals.underruns += stream.deliver(seconds, now)
-            if first and not stream.background:
-                self.first_audio_s += SMOOTHING * (now - stream.admitted - self.first_audio_s)
-        if stream.stage == Stage.GENERATED and not stream.pending:
-            self._end(stream, stream.reason)
-
-    def _generated(self, stream: Stream, reason: str) -> None:
-        stream.stage, stream.reason = Stage.GENERATED, reason
-        if not stream.pending:
-            self._end(stream, reason)
-
-    def _end(self, stream: Stream, reason: str) -> None:
-        if stream.slot >= 0:
-            self.free.append(stream.slot)
-        else:
-            self.waiting.remove(stream)
-        stream.slot, stream.stage, stream.reason = -1, Stage.DONE, reason
-        del self.streams[stream.id]
+    def _end(self, stream_id: int, reason: str) -> Ended | None:
+        end = self.seats.leave(stream_id, reason)
+        if end is not None and end.slot >= 0:
+            self.seats.vacate(np.array([end.slot]))
+        return end

@@ -1,4 +1,4 @@
-"""One synthesis as the scheduler sees it: counters and instants, no text, no tensors."""
+"""One synthesis as the scheduler is told of it, and as it reports its end."""
 
 from __future__ import annotations
 
@@ -9,79 +9,59 @@ FRAME_S = 0.08
 
 
 class Stage(IntEnum):
-    """What a stream's generation needs next."""
+    """What a slot's generation needs next. A LEAVING stream has ended, but a launched job still
+    names its slot."""
 
-    QUEUED = 0
+    FREE = 0
     PREFILL = 1
     PREDICT = 2
     TALK = 3
     GENERATED = 4
-    DONE = 5
+    LEAVING = 5
+
+
+# Plain numbers for arrays: looking a member up costs more than comparing a hundred rows.
+FREE, PREFILL, PREDICT, TALK, GENERATED, LEAVING = map(int, Stage)
 
 
 @dataclass(slots=True, eq=False)
 class Stream:
     """Instants are seconds on the clock of whoever calls the scheduler; counts are frames.
-    `text` counts the trailing text tokens at hand: the step after frame k adds token k."""
+
+    `text` counts the trailing text tokens at hand: the step after frame k adds token k.
+    `positions` are the key-value positions that it may come to use, `share` its tenant's weight
+    among tenants. A `cached` prompt needs no prefill: its first job is a Talker step.
+    """
 
     id: int
     arrived: float
     frame_cap: int
     ramp: tuple[int, ...] = (2, 2, 4, 8, 16)
     tenant: str = ""
+    share: float = 1.0
     background: bool = False
     paced: bool = True
     text: int = 0
     text_done: bool = True
-    slot: int = -1
-    stage: Stage = Stage.QUEUED
-    frames: int = 0
-    decoded: int = 0
-    chunks: int = 0
-    samples_s: float = 0.0
-    submitted: float = 0.0
-    admitted: float = 0.0
-    progressed: float = 0.0
-    first_audio_at: float | None = None
-    dry_at: float = 0.0
-    reason: str = ""
+    positions: int = 1
 
     def __post_init__(self) -> None:
         assert self.frame_cap > 0, "a stream may speak"
         assert min(self.ramp) > 0, "a chunk holds a frame"
-        self.submitted = self.progressed = self.arrived
 
-    @property
-    def pending(self) -> int:
-        """Frames generated and not yet decoded."""
-        return self.frames - self.decoded
 
-    @property
-    def generating(self) -> bool:
-        return Stage.PREFILL <= self.stage <= Stage.TALK
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a stream ended: `stop`, `length`, `cancelled` or `error`. `slot` is -1 where it never
+    had one; `first_audio` is seconds from its arrival, None where nothing was heard."""
 
-    @property
-    def out_of_text(self) -> bool:
-        """True while the next Talker step needs a trailing text token that has not arrived."""
-        return self.stage == Stage.TALK and not self.text_done and self.text < self.frames
+    id: int
+    slot: int
+    reason: str
+    frames: int = 0
+    first_audio: float | None = None
+    underruns: int = 0
 
-    @property
-    def chunk(self) -> int:
-        """Frames that the next codec decode should take."""
-        return self.ramp[min(self.chunks, len(self.ramp) - 1)]
 
-    def ahead(self, now: float) -> float:
-        """Seconds of speech made beyond the playback clock, decoded or not."""
-        if self.first_audio_at is None:
-            return 0.0
-        return self.dry_at + self.pending * FRAME_S - now
-
-    def deliver(self, seconds: float, now: float) -> bool:
-        """Moves the playback clock's end; True when the client had run dry before this chunk."""
-        late = self.first_audio_at is not None and now > self.dry_at
-        if self.first_audio_at is None:
-            self.first_audio_at = now
-        self.dry_at = max(self.dry_at, now) + seconds
-        self.samples_s += seconds
-        self.chunks += 1
-        return late
+class BooksError(Exception):
+    """A slot, a stream or a job is lost: our bug, and no state to go on from."""

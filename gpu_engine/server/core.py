@@ -11,16 +11,21 @@ import time
 from collections.abc import Iterator
 
 import msgspec
+import structlog
 import torch
 import zmq
 
 from gpu_engine import messages as m
 from gpu_engine.errors import EngineError
-from gpu_engine.scheduler import Scheduler
+from gpu_engine.runner import LocalDevice
+from gpu_engine.scheduler import BooksError, Scheduler
+from gpu_engine.server.calibrate import limits, measure
 from gpu_engine.server.engine import Engine
-from gpu_engine.server.loading import load_runner, warm_up
+from gpu_engine.server.loading import load_runner, warm_up, warm_up_session
 from gpu_engine.server.logs import configure_logs
 from gpu_engine.server.settings import EngineSettings
+
+log = structlog.get_logger()
 
 HEARTBEAT_S = 0.5
 # Streams that come and go are told sooner, but not more often than this.
@@ -56,7 +61,11 @@ class Core:
 
     def _idle(self, engine: Engine) -> float:
         """Nothing may run: checks the books and returns the seconds until something might."""
-        engine.scheduler.check()
+        try:
+            engine.check()
+        except BooksError as error:
+            log.critical("the books do not balance", problem=str(error))
+            raise
         now = time.monotonic()
         wake = engine.scheduler.wakes_at(now)
         return max(0.0, (self._pulse if wake is None else min(wake, self._pulse)) - now)
@@ -74,7 +83,7 @@ class Core:
 
     def _beat(self, engine: Engine) -> None:
         now = time.monotonic()
-        streams = len(engine.scheduler.streams)
+        streams = len(engine.scheduler)
         if streams != self._told_streams:
             self._pulse = min(self._pulse, self._told_at + FRESHNESS_S)
         if now >= self._pulse:
@@ -97,16 +106,20 @@ def build_engine(settings: EngineSettings, core: Core) -> Engine:
     """Raises EngineError. Ready means that a first synthesis has passed."""
     runner = load_runner(settings)
     warm_up(runner)
-    checkpoint, device = runner.checkpoint, runner.device.type
+    checkpoint, kind = runner.checkpoint, runner.device.type
+    chosen = settings.scheduler(kind)
+    device = LocalDevice(runner, chosen.step_rows, chosen.step_rows)
+    measured = measure(device, lambda: warm_up_session(checkpoint))
+    scheduler = Scheduler(limits(chosen, device.shapes), measured)
     core.send(
         m.CoreReady(
             fingerprint=checkpoint.fingerprint,
-            device=device,
-            capacity=settings.slots(device),
+            device=kind,
+            capacity=settings.slots(kind),
             can_encode_voice=checkpoint.speaker_encoder is not None,
         )
     )
-    return Engine(runner, Scheduler(settings.scheduler(device)), core.send)
+    return Engine(device, scheduler, checkpoint.config, core.send, device.shapes.overlapped)
 
 
 def main(address: str, arguments: str) -> int:

@@ -13,7 +13,7 @@ from torch import Tensor
 from gpu_engine import messages as m
 from gpu_engine.models.checkpoint import Checkpoint
 from gpu_engine.proto import engine_pb2 as pb
-from gpu_engine.runner import Runner
+from gpu_engine.runner import LocalDevice, Runner
 from gpu_engine.scheduler import Scheduler, SchedulerSettings
 from gpu_engine.server.engine import Engine
 from gpu_engine.server.opening import Desk
@@ -76,7 +76,8 @@ class Bench:
         self.runner = Runner(checkpoint, 4, 512)
         chosen = SchedulerSettings(**({"slots": 4} | limits))
         self.scheduler = Scheduler(chosen)
-        self.engine = Engine(self.runner, self.scheduler, self._hear)
+        self.device = LocalDevice(self.runner)
+        self.engine = Engine(self.device, self.scheduler, checkpoint.config, self._hear)
         self.heard: dict[int, Heard] = {}
         self.clips: list[m.ToFront] = []
         self.now = 0.0
@@ -93,7 +94,8 @@ class Bench:
         worked = self.engine.turn(self._clock)
         for number, row in self.engine.live.items():
             if row.session.frames:
-                self.heard[number].codes = self.runner.spoken_codes(row.session)
+                codes = self.device.spoken_codes(row.slot, row.session.frames)
+                self.heard[number].codes = codes
         return worked
 
     def _clock(self) -> float:
@@ -103,7 +105,7 @@ class Bench:
     def run(self) -> None:
         while self.engine.live:
             self.turn()
-        self.scheduler.check()
+        self.engine.check()
 
     def say(self, opening: pb.Start) -> Heard:
         number = self.submit(opening)

@@ -2,19 +2,57 @@
 
 from __future__ import annotations
 
+import heapq
+import random
+from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gpu_engine.errors import EngineFull
-from gpu_engine.scheduler import FRAME_S, Job, Kind, Result, Scheduler, SchedulerSettings, Stream
+import numpy as np
 
-COSTS = {
-    Kind.PREFILL: (0.004, 0.001),
-    Kind.TALKER: (0.001, 0.0001),
-    Kind.PREDICTOR: (0.002, 0.0001),
-    Kind.CODEC: (0.002, 0.0005),
-    Kind.ENCODE: (0.05, 0.0),
+from gpu_engine.errors import EngineFull
+from gpu_engine.scheduler import (
+    FRAME_S,
+    Ended,
+    Job,
+    Kind,
+    Measured,
+    Result,
+    Scheduler,
+    SchedulerSettings,
+    Stream,
+)
+
+# Seconds: a job, each row of it, each frame of each row.
+Costs = Mapping[Kind, tuple[float, float, float]]
+GPU: Costs = {
+    Kind.PREFILL: (0.004, 0.001, 0.0),
+    Kind.TALKER: (0.001, 0.0001, 0.0),
+    Kind.PREDICTOR: (0.002, 0.0001, 0.0),
+    Kind.CODEC: (0.002, 0.0, 0.0005),
+    Kind.ENCODE: (0.05, 0.0, 0.0),
 }
-IDLE_S = 0.01
+# The shipped checkpoint on one core of the machine that it was measured on, nothing beside.
+CPU: Costs = {
+    Kind.PREFILL: (0.009, 0.0, 0.0),
+    Kind.TALKER: (0.005, 0.0003, 0.0),
+    Kind.PREDICTOR: (0.012, 0.0006, 0.0),
+    Kind.CODEC: (0.004, 0.0, 0.0045),
+    Kind.ENCODE: (0.3, 0.0, 0.0),
+}
+
+
+def seconds(costs: Costs, kind: Kind, rows: int, frames: int) -> float:
+    fixed, each, frame = costs[kind]
+    return fixed + each * rows + frame * rows * frames
+
+
+def measured(costs: Costs, slow: float = 1.0) -> list[Measured]:
+    """What a calibration of that device would say."""
+    steps = (Kind.PREFILL, Kind.TALKER, Kind.PREDICTOR)
+    shapes = [(kind, rows, 0) for kind in steps for rows in (1, 4)]
+    shapes += [(Kind.CODEC, rows, frames) for rows in (1, 4) for frames in (1, 8)]
+    return [Measured(*shape, slow * seconds(costs, *shape)) for shape in shapes]
 
 
 @dataclass
@@ -23,51 +61,98 @@ class Client:
 
     arrives: float
     speech: int
-    cap: int = 10_000
+    cap: int = 1000
     cancel_after: float | None = None
     tenant: str = "alice"
     background: bool = False
     ramp: tuple[int, ...] = (1, 2, 4, 8, 16)
-    silent_frames: int = 0
+    silent_frames: float = 0
+    breaks_at: int | None = None
+    positions: int = 1
+
+
+@dataclass
+class Listener:
+    """What one client has heard: its own playback clock, kept apart from the scheduler's."""
+
+    first_at: float | None = None
+    dry_at: float = 0.0
+    held: float = 0.0
+    heard: float = 0.0
+    worst_gap: float = 0.0
+
+    def take(self, now: float) -> None:
+        if not self.held:
+            return
+        if self.first_at is None:
+            self.first_at = self.dry_at = now
+        self.worst_gap = max(self.worst_gap, now - self.dry_at)
+        self.dry_at = max(self.dry_at, now) + self.held
+        self.heard, self.held = self.heard + self.held, 0.0
 
 
 @dataclass
 class Simulation:
-    """Plays clients through a scheduler. `jobs` and `ends` are what happened, in order."""
+    """Plays clients through a scheduler. `jobs` and `ends` are what happened, in order.
+
+    `overlapped`: a job is launched while another runs, and results are booked one step late.
+    `noise`: jobs take up to that share longer, each by a different chance.
+    """
 
     clients: list[Client]
     settings: SchedulerSettings = field(default_factory=SchedulerSettings)
     slow: float = 1.0
+    costs: Costs = field(default_factory=lambda: GPU)
+    overlapped: bool = False
+    noise: float = 0.0
+    calibrated: bool = True
     now: float = 0.0
+    device_free: float = 0.0
     jobs: list[tuple[float, Job]] = field(default_factory=list)
-    ends: list[tuple[float, int, str]] = field(default_factory=list)
-    refused: list[tuple[int, int]] = field(default_factory=list)
-    streams: dict[int, Stream] = field(default_factory=dict)
+    ends: list[tuple[float, Ended]] = field(default_factory=list)
+    refused: dict[int, tuple[float, int]] = field(default_factory=dict)
+    waits: dict[int, float] = field(default_factory=dict)
+    listeners: dict[int, Listener] = field(default_factory=dict)
+    frames: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.scheduler = Scheduler(self.settings)
-        self._arrivals = sorted(range(len(self.clients)), key=lambda i: self.clients[i].arrives)
+        known = measured(self.costs, self.slow)
+        self.scheduler = Scheduler(self.settings, known if self.calibrated else ())
+        self.dice = random.Random(1)
+        order = sorted(range(len(self.clients)), key=lambda i: self.clients[i].arrives)
+        self._arrivals = deque(order)
         self._cancels: list[tuple[float, int]] = []
+        self._flying: deque[tuple[float, float, Job, Result]] = deque()
+        self._decoded: dict[int, int] = {}
+        self._spoken: dict[int, int] = {}
 
-    def run(self, until: float = 10_000.0) -> Simulation:
-        while self.now < until and (self._arrivals or self.scheduler.streams):
+    def run(self, until: float = 100_000.0) -> Simulation:
+        while self.now < until and (self._arrivals or len(self.scheduler) or self._flying):
             self._news()
             job = self.scheduler.next_job(self.now)
-            if job is None:
+            if job is not None:
+                self._launch(job)
+            if self._flying and (job is None or not self.overlapped or len(self._flying) > 1):
+                self._land()
+            elif job is None:
                 self.scheduler.check()
                 self._sleep()
-                continue
-            self._do(job)
         self.scheduler.check()
         return self
 
+    @property
+    def reasons(self) -> dict[int, str]:
+        return {end.id: end.reason for _, end in self.ends}
+
     def _news(self) -> None:
         while self._arrivals and self.clients[self._arrivals[0]].arrives <= self.now:
-            self._arrive(self._arrivals.pop(0))
-        for at, number in [entry for entry in self._cancels if entry[0] <= self.now]:
-            self._cancels.remove((at, number))
-            if self.scheduler.cancel(number) is not None:
-                self._ended(self.streams[number])
+            self._arrive(self._arrivals.popleft())
+        while self._cancels and self._cancels[0][0] <= self.now:
+            end = self.scheduler.cancel(heapq.heappop(self._cancels)[1])
+            if end is not None:
+                self.ends.append((self.now, end))
+        self.scheduler.seats.seated.clear()
+        self.scheduler.seats.vacated.clear()
 
     def _arrive(self, number: int) -> None:
         client = self.clients[number]
@@ -78,42 +163,66 @@ class Simulation:
             ramp=client.ramp,
             tenant=client.tenant,
             background=client.background,
+            positions=client.positions,
         )
         try:
-            self.scheduler.submit(stream, self.now)
+            self.waits[number] = self.scheduler.submit(stream, self.now)
         except EngineFull as full:
-            self.refused.append((number, full.retry_after_ms))
+            self.refused[number] = self.now, full.retry_after_ms
             return
-        self.streams[number] = stream
+        self.listeners[number] = Listener()
+        self._decoded[number] = self._spoken[number] = 0
         if client.cancel_after is not None:
-            self._cancels.append((self.now + client.cancel_after, number))
+            heapq.heappush(self._cancels, (self.now + client.cancel_after, number))
 
-    def _do(self, job: Job) -> None:
-        fixed, each = COSTS[job.kind]
-        self.now += self.slow * (fixed + each * len(job.rows) * max(1, job.frames))
-        self.jobs.append((self.now, job))
-        for stream in self.scheduler.complete(job, self._result(job), self.now):
-            self._ended(stream)
+    def _launch(self, job: Job) -> None:
+        self.scheduler.launch(job, self.now)
+        took = self.slow * seconds(self.costs, job.kind, job.rows, job.frames)
+        took *= 1 + self.dice.uniform(0, self.noise)
+        begins = max(self.now, self.device_free)
+        self.device_free = begins + took
+        self.jobs.append((begins, job))
+        self._flying.append((self.device_free, took, job, self._result(job, took)))
 
-    def _result(self, job: Job) -> Result:
-        clients = {row.id: self.clients[row.id] for row in job.rows}
+    def _land(self) -> None:
+        ends, _, job, result = self._flying.popleft()
+        self.now = max(self.now, ends)
+        booked = self.scheduler.complete(job, result, self.now)
         if job.kind is Kind.CODEC:
-            delivered = {
-                row.id: FRAME_S * max(0, job.frames - self._still_silent(row)) for row in job.rows
-            }
-            return Result(delivered=delivered)
-        talks = job.kind in (Kind.PREFILL, Kind.TALKER)
-        stopped = {row.id for row in job.rows if talks and row.frames >= clients[row.id].speech}
-        return Result(stopped=frozenset(stopped))
+            for number, seconds_made in zip(job.ids.tolist(), result.audio, strict=True):
+                self.listeners[number].held += seconds_made
+            for number in job.ids[booked.released].tolist():
+                self.listeners[number].take(self.now)
+        for end in booked.ended:
+            if end.reason in ("stop", "length"):
+                self.listeners[end.id].take(self.now)
+            self.ends.append((self.now, end))
 
-    def _still_silent(self, row: Stream) -> int:
-        return max(0, self.clients[row.id].silent_frames - row.decoded)
+    def _result(self, job: Job, took: float) -> Result:
+        """The device's own count of frames decides when a row's Talker says stop."""
+        clients = [self.clients[number] for number in job.ids.tolist()]
+        rows = list(zip(job.ids.tolist(), clients, strict=True))
+        if job.kind is Kind.CODEC:
+            audio = [FRAME_S * self._audible(number, client, job.frames) for number, client in rows]
+            return Result(audio=np.array(audio), seconds=took)
+        if job.kind is Kind.PREDICTOR:
+            for number in job.ids.tolist():
+                self._spoken[number] += 1
+            return Result(seconds=took)
+        if job.kind is Kind.ENCODE:
+            return Result(seconds=took)
+        spoken = [self._spoken[number] for number in job.ids.tolist()]
+        stopped = [n >= client.speech for n, client in zip(spoken, clients, strict=True)]
+        broken = [n == client.breaks_at for n, client in zip(spoken, clients, strict=True)]
+        return Result(np.array(stopped), np.array(broken), seconds=took)
 
-    def _ended(self, stream: Stream) -> None:
-        self.ends.append((self.now, stream.id, stream.reason))
+    def _audible(self, number: int, client: Client, frames: int) -> float:
+        before = self._decoded[number]
+        self._decoded[number] += frames
+        return max(0.0, before + frames - max(client.silent_frames, before))
 
     def _sleep(self) -> None:
         wakes = [self.scheduler.wakes_at(self.now), self.now + 1.0]
-        wakes += [self.clients[number].arrives for number in self._arrivals[:1]]
-        wakes += [at for at, _ in self._cancels]
+        wakes += [self.clients[number].arrives for number in list(self._arrivals)[:1]]
+        wakes += [self._cancels[0][0]] if self._cancels else []
         self.now = max(self.now + 1e-4, min(wake for wake in wakes if wake is not None))

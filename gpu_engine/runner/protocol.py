@@ -1,0 +1,133 @@
+"""How the engine uses a device: jobs over slots, launched without waiting, collected when done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from gpu_engine.runner.session import Session
+
+Slots = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """What may be launched. Row sizes ascend: a batch is padded to the next, the last is the most.
+
+    `positions` are the key-value positions of all streams together, `page` what a stream's share of
+    them is rounded up to, `longest` the most of one stream. `codec_frames` are the usual chunk
+    lengths: a job has one length for all its rows, at most the last. An `overlapped` device returns
+    from a launch before the work is done; with two `lanes` its codec runs beside the other modules.
+    """
+
+    slots: int
+    positions: int
+    longest: int
+    page: int = 1
+    prefill_rows: tuple[int, ...] = (1,)
+    step_rows: tuple[int, ...] = (1, 2, 4, 8)
+    codec_rows: tuple[int, ...] = (1, 2, 4, 8)
+    codec_frames: tuple[int, ...] = (1, 2, 4, 8, 16)
+    overlapped: bool = False
+    lanes: int = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """A job's result in host memory. `seconds` is the device time of this job alone.
+
+    `stopped` [rows]: the Talker said stop. `broken` [rows]: numbers that are not finite, or a row
+    that failed. `audio` float32 [rows, samples] of a decode, its silence included. `voice`: float32
+    speaker embedding and uint16 codes of an encoding, little-endian.
+    """
+
+    seconds: float
+    stopped: NDArray[np.bool_]
+    broken: NDArray[np.bool_]
+    audio: NDArray[np.float32] | None = None
+    voice: tuple[bytes, bytes] | None = None
+
+
+class Ticket(Protocol):
+    """A launched job."""
+
+    def done(self) -> bool:
+        """Never waits."""
+        ...
+
+    def wait(self) -> Outcome:
+        """Called once."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixStats:
+    """The cache of what prompts begin with. Bytes include cloned voices' codec states."""
+
+    hits: int = 0
+    misses: int = 0
+    entries: int = 0
+    nbytes: int = 0
+
+
+class Device(Protocol):
+    """One device and the state of its streams, by slot. Called from one thread.
+
+    Jobs act as if each ran after all that were launched before; tickets may be done out of order.
+    Launching never waits and never raises for the fault of one row: that row is `broken`.
+    Counters (position, frames, frames decoded) move at launch. In the overlapped loop a row whose
+    Talker said stop may be in the one predictor job that was launched before that was known; what
+    it makes there is ignored and must harm nobody. No row's numbers depend on its neighbours.
+    """
+
+    @property
+    def shapes(self) -> Shapes: ...
+
+    @property
+    def nbytes(self) -> int:
+        """Memory set aside for streams."""
+        ...
+
+    def open(self, slot: int, session: Session) -> bool:
+        """Gives a free slot to a stream. True where its prompt's beginning was cached and one
+        position is left: a Talker step comes first, and no prefill."""
+        ...
+
+    def extend(self, slot: int, text_ids: Sequence[int]) -> None:
+        """More trailing text, in streaming layout."""
+        ...
+
+    def close(self, slot: int) -> None:
+        """The stream is gone, and with it every job that named the slot."""
+        ...
+
+    def prefill(self, slots: Slots) -> Ticket:
+        """Reads the prompts and draws the first code 0 of each row."""
+        ...
+
+    def talk(self, slots: Slots) -> Ticket:
+        """One Talker step: the newest frame and its text in, the next code 0 out."""
+        ...
+
+    def predict(self, slots: Slots) -> Ticket:
+        """The other codes of each row's frame."""
+        ...
+
+    def decode(self, slots: Slots, frames: int) -> Ticket:
+        """The next frames of each row as audio."""
+        ...
+
+    def encode_voice(self, pcm: bytes) -> Ticket:
+        """A float32 clip as a voice."""
+        ...
+
+    def prefix_stats(self) -> PrefixStats: ...
+
+    def spoken_codes(self, slot: int, frames: int) -> Tensor:
+        """A copy of a stream's first codes, int64 [frames, groups]."""
+        ...

@@ -1,0 +1,176 @@
+"""Who goes first. Every stream has one latest start, an instant that only its own progress moves:
+new streams always fall behind old ones sooner or later, so none can starve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpu_engine.scheduler.costs import CostModel
+from gpu_engine.scheduler.jobs import Flags, Job, Kind, Seconds, Slots
+from gpu_engine.scheduler.outlook import Outlook
+from gpu_engine.scheduler.policy import SchedulerSettings
+from gpu_engine.scheduler.stream import FRAME_S, GENERATED, PREFILL
+from gpu_engine.scheduler.table import NEVER, Table
+
+# Kinds as small numbers, so that one array can name every row's next job.
+NOTHING, CODEC = 0, 4
+FULL = 1_000_000
+STEPS = (Kind.ENCODE, Kind.PREFILL, Kind.PREDICTOR, Kind.TALKER, Kind.CODEC)
+CODEC_JOB, PREFILL_JOB = Kind.CODEC, Kind.PREFILL
+LANES = {kind: number for number, kind in enumerate(STEPS)}
+
+
+@dataclass(slots=True)
+class View:
+    """All slots at one instant. `wants` is the number of each row's next job whatever its lead,
+    `due` the frames to decode now, `start` the latest start, `ahead` the lead in seconds,
+    `unheard` who waits for first audio."""
+
+    now: float
+    streams: int
+    wants: Slots
+    due: Slots
+    start: Seconds
+    ahead: Seconds
+    unheard: Flags
+    free: Flags
+    """Rows that pacing does not hold back."""
+
+
+class Choice:
+    """Looks at the table, changes nothing."""
+
+    def __init__(
+        self, table: Table, costs: CostModel, outlook: Outlook, settings: SchedulerSettings
+    ) -> None:
+        self._table, self._costs = table, costs
+        self._outlook, self._settings = outlook, settings
+        self.trim_s = FRAME_S
+        """Leading silence that a stream's first chunk is expected to lose."""
+        self.spoken_share = 0.35
+        """Frames that a stream usually makes, as a share of its cap."""
+        self.streams = 0
+        """Streams that spoke when it last looked."""
+        self._rows = np.arange(settings.slots)
+
+    def look(self, now: float) -> View:
+        t, chosen = self._table, self._settings
+        alive, pending, resting = t.alive, t.pending, t.out_of_text
+        ahead, free = t.ahead(now), t.background | ~t.paced
+        steps = alive & (t.stage < GENERATED) & ~resting
+        streams = int(np.count_nonzero(steps & (free | (ahead < chosen.busy_lead))))
+        self.streams = streams
+        unheard = alive & ~t.heard & ~t.background
+        chunk, room = self._chunk(streams, pending, now)
+        due = self._due(chunk, room, pending, resting)
+        codec = due > 0
+        wants = np.where(codec, CODEC, np.where(steps, t.stage, NOTHING))
+        start = self._latest_start(chunk, pending, streams)
+        return View(now, streams, wants, due, start, ahead, unheard, free)
+
+    def _chunk(self, streams: int, pending: Slots, now: float) -> tuple[Slots, Slots]:
+        """Frames of the next decode: the ramp's, fewer where the lead is too short to make and
+        decode them, never fewer than what keeps up; and how many the lead has room for."""
+        t, outlook = self._table, self._outlook
+        ramp = t.ramp[self._rows, np.minimum(t.chunks, t.ramp.shape[1] - 1)]
+        least = np.minimum(int(outlook.steady[streams]), t.ramp[:, -1])
+        lead = t.dry_at - (now + outlook.cushion[streams])
+        lead += pending * (outlook.safety * outlook.step[streams])
+        room = np.searchsorted(outlook.chunk_times(streams), lead, side="right") - 1
+        later = np.minimum(np.maximum(ramp, least), np.maximum(room, least))
+        missing = self.needed(streams) - t.held + np.where(t.decoded == 0, self.trim_s, 0.0)
+        each = FRAME_S + outlook.late[streams]
+        first = np.maximum(np.ceil(missing / each).astype(np.int64), 1)
+        first = np.where(t.decoded == 0, np.maximum(first, t.ramp[:, 0]), first)
+        first = np.minimum(first, self._settings.longest_chunk)
+        return np.where(t.heard, later, first), np.where(t.heard, room, FULL)
+
+    def needed(self, streams: int) -> Seconds:
+        """Audio that must be in a listener's hands so that the next chunk comes in time, and, on a
+        device that can't keep up, what the rest of the speech will fall behind. [slots]"""
+        t, outlook = self._table, self._outlook
+        rest = np.maximum(0.0, t.cap * self.spoken_share - t.frames)
+        behind: Seconds = outlook.next_chunk(streams) + outlook.late[streams] * rest
+        return np.minimum(behind, self._settings.longest_hold)
+
+    def _due(self, chunk: Slots, room: Slots, pending: Slots, resting: Flags) -> Slots:
+        """Whole chunks; the rest of what is complete; all there is where the next frame would come
+        too late. One frame alone is not worth a decode on a device whose decodes are slow."""
+        t, outlook = self._table, self._outlook
+        last = (t.stage == GENERATED) | resting
+        rushed = (pending >= outlook.least_rush) & (room <= pending)
+        frames = np.where(pending >= chunk, chunk, np.where(last | rushed, pending, 0))
+        frames = np.where(last, np.minimum(pending, self._settings.longest_chunk), frames)
+        return np.where(t.alive & ~t.decoding, frames, 0)
+
+    def _latest_start(self, chunk: Slots, pending: Slots, streams: int) -> Seconds:
+        """No audio yet: soon after arrival. Playing: a margin before the listener runs dry, and
+        before the work until then. Background work only must not wait for ever."""
+        t, chosen, outlook = self._table, self._settings, self._outlook
+        early = chosen.join_head_start * (t.stage == PREFILL)
+        first = t.arrived + (chosen.first_audio_target - early)
+        work = np.maximum(0, chunk - pending) * outlook.step[streams]
+        playing = t.dry_at - chosen.margin - work
+        start = np.where(t.heard, playing, first)
+        return np.where(t.background, t.progressed + chosen.background_patience, start)
+
+    # ---- from a view to a job
+
+    def job(self, view: View, lead: float, closed: frozenset[Kind]) -> tuple[Job | None, float]:
+        """The most urgent job with its batch filled, and its latest start."""
+        ready = (view.wants == CODEC) | (view.wants > 0) & (view.free | (view.ahead < lead))
+        for kind in closed:
+            ready &= view.wants != LANES[kind]
+        start = np.where(ready, view.start, NEVER)
+        anchor = int(start.argmin())
+        if start[anchor] == NEVER:
+            return None, NEVER
+        kind, frames = STEPS[view.wants[anchor]], int(view.due[anchor])
+        same = ready & (view.wants == view.wants[anchor])
+        if kind is CODEC_JOB:
+            same &= view.due == frames
+        else:
+            frames = 0
+        slots = self._fill(view, start, same, anchor, kind, frames)
+        predicted = self._costs.expect(kind, len(slots), frames)
+        job = Job(kind, slots, self._table.id[slots], frames, predicted=predicted)
+        return job, float(start[anchor])
+
+    def _fill(
+        self, view: View, start: Seconds, same: Flags, anchor: int, kind: Kind, frames: int
+    ) -> Slots:
+        """Rows in order of urgency, the anchor first, as many as the batch's time allows."""
+        rows = np.flatnonzero(same)
+        rows = rows[np.argsort(start[rows], kind="stable")][: self._limit(kind, frames)]
+        if len(rows) > 1:
+            urgent = int(np.count_nonzero(start[rows] <= view.now + self._settings.fill_horizon))
+            firsts = int(np.count_nonzero(view.unheard[rows]))
+            others = bool((view.unheard & ~same).any())
+            rows = rows[: self._affordable(kind, frames, len(rows), urgent, firsts, others)]
+        return rows
+
+    def _affordable(
+        self, kind: Kind, frames: int, rows: int, urgent: int, firsts: int, others: bool
+    ) -> int:
+        """How many of the rows may go together, `firsts` of which are first frames; `others` wait
+        for theirs. A decode's time grows with its rows: it is cut where others wait. Steps cost
+        about the same for one row as for many: only rows with time to spare are left out.
+        """
+        chosen = self._settings
+        seconds = self._costs.seconds(kind)
+        cost = seconds[1 : rows + 1, min(frames, seconds.shape[1] - 1)]
+        longest = NEVER
+        if kind is CODEC_JOB:
+            longest = chosen.block_limit if others else chosen.longest_job
+            longest = max(longest, cost[firsts - 1] if firsts else 0.0)
+        elif firsts or others:
+            longest = cost[max(1, urgent) - 1] * (1 + chosen.fill_tolerance)
+        return max(1, int(np.searchsorted(cost, longest, side="right")))
+
+    def _limit(self, kind: Kind, frames: int) -> int:
+        if kind is CODEC_JOB:
+            chosen = self._settings
+            return min(chosen.codec_rows, max(1, chosen.codec_frames // frames))
+        return self._settings.prefill_rows if kind is PREFILL_JOB else self._settings.step_rows

@@ -1,0 +1,69 @@
+"""Which stream holds which slot, who waits, and what the caller has to follow."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_engine.scheduler.jobs import Slots
+from gpu_engine.scheduler.stream import LEAVING, PREFILL, BooksError, Ended, Stream
+from gpu_engine.scheduler.table import Table
+from gpu_engine.scheduler.waiting import WaitingRoom
+
+
+class Seats:
+    """A stream that has ended keeps its slot until no launched job names it.
+
+    `seated`: pairs (slot, stream id) that were taken, `vacated`: slots that were given up, since
+    the caller last cleared them.
+    """
+
+    def __init__(self, table: Table, waiting: WaitingRoom, slots: int) -> None:
+        self.table, self.waiting = table, waiting
+        self.free = list(range(slots))[::-1]
+        self.slot_of: dict[int, int] = {}
+        self.seated: list[tuple[int, int]] = []
+        self.vacated: list[int] = []
+
+    def seat_next(self, now: float) -> None:
+        """Gives a free slot to who waits first."""
+        stream: Stream = self.waiting.pop(now)
+        slot = self.free.pop()
+        self.table.seat(slot, stream, now, PREFILL)
+        self.slot_of[stream.id] = slot
+        self.seated.append((slot, stream.id))
+
+    def leave(self, stream_id: int, reason: str) -> Ended | None:
+        """Ends a stream, seated or waiting; None when it has ended already."""
+        queued = self.waiting.by_id.get(stream_id)
+        if queued is not None:
+            self.waiting.remove(queued)
+            return Ended(stream_id, -1, reason)
+        slot = self.slot_of.pop(stream_id, None)
+        if slot is None:
+            return None
+        end = self.table.ended(slot, reason)
+        self.table.stage[slot] = LEAVING
+        return end
+
+    def vacate(self, rows: Slots) -> None:
+        """Frees the slots of streams that have left, once no launched job names them."""
+        t = self.table
+        gone = (t.stage[rows] == LEAVING) & (t.jobs[rows] == 0)
+        if gone.any():
+            for slot in rows[gone].tolist():
+                t.clear(slot)
+                self.free.append(slot)
+                self.vacated.append(slot)
+
+    def check(self) -> None:
+        """Verifies the books. What is lost is our bug: raises BooksError."""
+        t, seated = self.table, sorted(self.slot_of.values())
+        leaving = np.flatnonzero(t.stage == LEAVING).tolist()
+        if sorted(seated + leaving + self.free) != list(range(len(t.stage))):
+            raise BooksError(f"a slot is lost: {seated=} {leaving=} free={sorted(self.free)}")
+        if any(int(t.id[slot]) != number for number, slot in self.slot_of.items()):
+            raise BooksError("a slot is held by another stream")
+        if (t.jobs < 0).any() or (t.jobs[self.free] != 0).any():
+            raise BooksError("a job is lost")
+        if (t.positions[self.free] != 0).any():
+            raise BooksError("memory of a free slot is still reserved")

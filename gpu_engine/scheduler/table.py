@@ -1,0 +1,109 @@
+"""All streams with a slot, as one array a field: a turn costs the same for one row as for many."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_engine.scheduler.jobs import Flags, Seconds, Slots
+from gpu_engine.scheduler.stream import FRAME_S, FREE, GENERATED, LEAVING, TALK, Ended, Stream
+
+LONGEST_RAMP = 16
+NEVER = np.inf
+
+
+class Table:
+    """Index = slot. Counters move when a job is launched; what depends on its outcome moves when
+    that is booked.
+
+    `known` counts the frames whose code 0 is known not to be the end: only they are decoded.
+    `jobs` counts launched jobs that are not booked yet. `held` is audio that was decoded and is
+    not released yet, `dry_at` when the listener runs out.
+    """
+
+    def __init__(self, slots: int) -> None:
+        self.stage = np.zeros(slots, np.int64)
+        self.id = np.full(slots, -1, np.int64)
+        self.frames = np.zeros(slots, np.int64)
+        self.known = np.zeros(slots, np.int64)
+        self.decoded = np.zeros(slots, np.int64)
+        self.cap = np.zeros(slots, np.int64)
+        self.text = np.zeros(slots, np.int64)
+        self.chunks = np.zeros(slots, np.int64)
+        self.jobs = np.zeros(slots, np.int64)
+        self.underruns = np.zeros(slots, np.int64)
+        self.positions = np.zeros(slots, np.int64)
+        self.open_text = np.zeros(slots, np.bool_)
+        self.decoding = np.zeros(slots, np.bool_)
+        self.heard = np.zeros(slots, np.bool_)
+        self.background = np.zeros(slots, np.bool_)
+        self.paced = np.zeros(slots, np.bool_)
+        self.submitted = np.zeros(slots)
+        self.arrived = np.zeros(slots)
+        self.admitted = np.zeros(slots)
+        self.progressed = np.zeros(slots)
+        self.first_at = np.zeros(slots)
+        self.dry_at = np.zeros(slots)
+        self.held = np.zeros(slots)
+        self.ramp = np.ones((slots, LONGEST_RAMP), np.int64)
+        self.tenants: list[str] = [""] * slots
+        self.reasons: list[str] = [""] * slots
+
+    def seat(self, slot: int, stream: Stream, now: float, stage: int) -> None:
+        """Gives `slot` to a stream."""
+        for counter in (self.frames, self.known, self.decoded, self.chunks, self.jobs):
+            counter[slot] = 0
+        self.underruns[slot], self.held[slot] = 0, 0.0
+        self.stage[slot], self.id[slot], self.cap[slot] = stage, stream.id, stream.frame_cap
+        self.text[slot], self.open_text[slot] = stream.text, not stream.text_done
+        self.positions[slot] = stream.positions
+        self.decoding[slot] = self.heard[slot] = False
+        self.background[slot], self.paced[slot] = stream.background, stream.paced
+        self.submitted[slot] = self.arrived[slot] = stream.arrived
+        self.admitted[slot] = self.progressed[slot] = now
+        self.first_at[slot], self.dry_at[slot] = np.nan, 0.0
+        steps = (stream.ramp + stream.ramp[-1:] * LONGEST_RAMP)[:LONGEST_RAMP]
+        self.ramp[slot] = steps
+        self.tenants[slot], self.reasons[slot] = stream.tenant, ""
+
+    def clear(self, slot: int) -> None:
+        self.stage[slot], self.id[slot], self.positions[slot] = FREE, -1, 0
+
+    @property
+    def alive(self) -> Flags:
+        """Which slots hold a stream that has not ended."""
+        alive: Flags = (self.stage > FREE) & (self.stage < LEAVING)
+        return alive
+
+    @property
+    def pending(self) -> Slots:
+        """Frames that may be decoded and are not."""
+        pending: Slots = np.minimum(self.frames, self.known) - self.decoded
+        return pending
+
+    @property
+    def out_of_text(self) -> Flags:
+        """Whose next Talker step needs a trailing text token that has not arrived."""
+        resting: Flags = (self.stage == TALK) & self.open_text & (self.text < self.frames)
+        return resting
+
+    @property
+    def steps(self) -> Flags:
+        """Whose next generation step needs nothing but time."""
+        steps: Flags = (self.stage > FREE) & (self.stage < GENERATED) & ~self.out_of_text
+        return steps
+
+    def ahead(self, now: float) -> Seconds:
+        """Seconds of speech made beyond the playback clock, decoded or not; 0 before any."""
+        lead = self.dry_at - now + (self.frames - self.decoded) * FRAME_S
+        return np.where(self.heard, lead, 0.0)
+
+    def ended(self, slot: int, reason: str) -> Ended:
+        first = self.first_at[slot] - self.submitted[slot]
+        return Ended(
+            id=int(self.id[slot]),
+            slot=slot,
+            reason=reason,
+            frames=int(min(self.frames[slot], self.known[slot])),
+            first_audio=float(first) if self.heard[slot] else None,
+            underruns=int(self.underruns[slot]),
+        )
