@@ -15,7 +15,16 @@ import pytest
 POSTGRES = "postgres://postgres@127.0.0.1:5432/parlance?options=-c%20synchronous_commit%3Doff"
 REDIS = "redis://127.0.0.1:6379/0"
 HERE = Path(__file__).parent
-CORE = ("speech", "failures", "settlement", "socket", "authentication", "bootstrap", "admin")
+CORE = (
+    "speech",
+    "failures",
+    "settlement",
+    "socket",
+    "authentication",
+    "bootstrap",
+    "admin",
+    "overview_figures",
+)
 
 
 def require_services() -> tuple[str, str]:
