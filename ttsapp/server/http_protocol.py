@@ -13,7 +13,7 @@ from django.conf import settings
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from ttsapp import ids, stopping
-from ttsapp.dialects.openai import codec
+from ttsapp.dialects import registry
 from ttsapp.errors import ApiError
 from ttsapp.server.connection import SCOPE_KEY, Connection
 
@@ -27,7 +27,7 @@ LINGER_SECONDS = 2.0
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """One client's connection. A refusal is JSON in OpenAI's shape, and closes it."""
+    """One client's connection. A refusal has the shape of the API called, and closes it."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         plain = cast(asyncio.Transport, transport)
@@ -38,6 +38,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._starts_piece = True
         self._has_too_many_fields = False
         self._piece = self._fed = self._body = 0
+        self.url = b""
         super().connection_made(self._connection)
         self._allow(settings.HEAD_SECONDS)
 
@@ -143,7 +144,7 @@ class HttpProtocol(HttpToolsProtocol):
             if cycle.response_started:
                 self._connection.abort()
                 return
-        self._connection.write(_rendered(error))
+        self._connection.write(_rendered(error, self.url.partition(b"?")[0]))
         self._connection.write_eof()
         self._timer = self.loop.call_later(LINGER_SECONDS, self._connection.abort)
 
@@ -174,10 +175,11 @@ class HttpProtocol(HttpToolsProtocol):
         return bool(self.pipeline) or (earlier and (self._in_head or not self._in_message))
 
 
-def _rendered(error: ApiError) -> bytes:
-    body = msgspec.json.encode(codec.error_body(error))
+def _rendered(error: ApiError, path: bytes) -> bytes:
+    rendered = registry.of(path.decode("latin-1")).render(error)
+    body = msgspec.json.encode(rendered.body)
     head = (
         f"content-type: application/json\r\ncontent-length: {len(body)}\r\n"
         f"x-request-id: {ids.uuid7()}\r\nconnection: close\r\n\r\n"
     )
-    return STATUS_LINE[error.status] + head.encode() + body
+    return STATUS_LINE[rendered.status] + head.encode() + body
