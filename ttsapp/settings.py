@@ -23,6 +23,8 @@ ALLOWED_HOSTS = [
 # The engine and what a request may ask of it.
 ENGINE = environment.text("PARLANCE_ENGINE", f"unix:{DATA / 'engine.sock'}")
 MAX_INPUT_CHARACTERS = environment.number("PARLANCE_MAX_INPUT_CHARACTERS", 4096)
+# Words of its own that a tenant may have pronounced otherwise.
+LEXICON_WORDS = environment.number("PARLANCE_LEXICON_WORDS", 2000)
 MAX_STREAM_SECONDS = environment.number("PARLANCE_MAX_STREAM_SECONDS", 600)
 FIRST_AUDIO_SECONDS = environment.number("PARLANCE_FIRST_AUDIO_SECONDS", 30)
 STALL_SECONDS = environment.number("PARLANCE_STALL_SECONDS", 30)
@@ -59,6 +61,7 @@ INSTALLED_APPS = [
     "ttsapp.tenants",
     "ttsapp.keys",
     "ttsapp.speech",
+    "ttsapp.lexicon",
     "ttsapp.console",
     "billing",
 ]

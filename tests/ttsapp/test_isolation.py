@@ -54,6 +54,7 @@ BY_KEY = (
     "v1/audio/speech",
     "v1/audio/speech/requests/<uuid:wanted>",
     "v1/audio/voices",
+    "v1/text/preview",
     "v1/models",
     "v1/models/<path:name>",
     "v1/<path:rest>",

@@ -20,6 +20,9 @@ class Action(models.TextChoices):
     MEMBER_REMOVED = "member.removed", "removed a member"
     KEY_CREATED = "key.created", "created a key"
     KEY_REVOKED = "key.revoked", "revoked a key"
+    WORD_ADDED = "word.added", "added a word to the lexicon"
+    WORD_CHANGED = "word.changed", "changed a word of the lexicon"
+    WORD_REMOVED = "word.removed", "removed a word from the lexicon"
 
 
 class AuditEntry(models.Model):

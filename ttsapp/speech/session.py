@@ -8,24 +8,29 @@ from contextlib import aclosing
 from ttsapp.speech.context import Context
 from ttsapp.speech.events import Audio, Done, Failed
 from ttsapp.speech.order import Order
+from ttsapp.speech.text.prepare import Prepared
 
 
 class Session:
     """A context whose events are read as plain audio. `end` is there once that has ended."""
 
-    def __init__(self, order: Order, text: str) -> None:
+    def __init__(self, order: Order, text: str, prepared: Prepared | None = None) -> None:
         self.order = order
         self.context = Context(order)
         self.tally = self.context.tally
         self.end: Done | Failed | None = None
         self._text = text
+        self._prepared = prepared
 
     async def audio(self) -> AsyncIterator[bytes]:
         """PCM as the engine makes it. Raises ApiError for whatever is not the reader leaving.
 
         A chunk counts as delivered when the reader comes back for the next one."""
         async with aclosing(self.context.events()) as events:
-            self.context.say(self._text)
+            if self._prepared is None:
+                self.context.say(self._text)
+            else:
+                self.context.say_prepared(self._text, self._prepared)
             async for event in events:
                 if isinstance(event, Audio):
                     yield event.pcm

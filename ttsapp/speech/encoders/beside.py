@@ -59,6 +59,20 @@ class Encoding:
         return self._encoder
 
 
+class Stretching:
+    """PCM in, PCM out, faster or slower: for a part of an answer that has a rate of its own."""
+
+    def __init__(self, rate: float) -> None:
+        self._encoding = Encoding(AudioFormat("pcm", SAMPLE_RATE, None, ""), rate)
+        self._is_idle = rate == 1.0
+
+    async def push(self, pcm: bytes) -> bytes:
+        return pcm if self._is_idle else await self._encoding.push(pcm)
+
+    async def finish(self) -> bytes:
+        return b"" if self._is_idle else await self._encoding.finish()
+
+
 async def whole(audio: AudioFormat, pcm: bytes, speed: float = 1.0) -> bytes:
     """`encode_whole` beside the loop."""
     is_quick = len(pcm) / BYTES_PER_MS * _cost(audio, speed) / 1000 < _QUICK_MS

@@ -4,11 +4,30 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 
 from ttsapp.errors import ApiError, invalid
 from ttsapp.speech.text.mapped import Mapped
 
 LONGEST_PAUSE_MS = 10_000
+
+
+class Markup(StrEnum):
+    """How tags in a text are taken: as text, pauses alone, or all of our SSML."""
+
+    NONE = "none"
+    PAUSES = "pauses"
+    SSML = "ssml"
+
+
+# What clients write for it.
+MARKUP_VALUES = {False: Markup.NONE, True: Markup.SSML, "pauses": Markup.PAUSES}
+
+
+def markup(asked: bool | str) -> Markup:
+    """Raises KeyError for what is none of these values."""
+    return MARKUP_VALUES[asked]
+
 
 _TIME = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s?(ms|s)", re.IGNORECASE)
 _PAUSE_TAG = re.compile(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import groupby
 
 from ttsapp.speech.text import languages, ssml
@@ -11,20 +10,12 @@ from ttsapp.speech.text.clean import clean
 from ttsapp.speech.text.detect import detect
 from ttsapp.speech.text.lexicon import EMPTY, Lexicon
 from ttsapp.speech.text.mapped import Mapped
-from ttsapp.speech.text.markup import Pause, Run, Words, plain, with_pauses
+from ttsapp.speech.text.markup import Markup, Pause, Run, Words, plain, with_pauses
 from ttsapp.speech.text.normalise import normalised
 from ttsapp.speech.text.reading import read_as
 from ttsapp.speech.text.rules import applied
 from ttsapp.speech.text.segments import DEFAULT_LIMIT, split
 from ttsapp.speech.text.sentences import SPEAKABLE
-
-
-class Markup(StrEnum):
-    """How tags in a text are taken: as text, pauses alone, or all of our SSML."""
-
-    NONE = "none"
-    PAUSES = "pauses"
-    SSML = "ssml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +35,8 @@ class TextOptions:
 @dataclass(frozen=True, slots=True)
 class PreparedSegment:
     """`text` is what the engine is given, after `pause_ms` of silence, at `rate` times its speed.
-    `start` and `end`: the part of the original that it stands for."""
+    `start` and `end`: the part of the original that it stands for; `characters`: how many of those
+    are charged."""
 
     text: str
     mapped: Mapped
@@ -52,6 +44,7 @@ class PreparedSegment:
     rate: float
     start: int
     end: int
+    characters: int
 
     def original(self, start: int, end: int) -> tuple[int, int]:
         """The range of the original that `text[start:end]` stands for."""
@@ -71,11 +64,12 @@ class Prepared:
 def prepare(text: str, options: TextOptions) -> Prepared:
     """Raises ApiError 400 for markup that cannot be honoured; a silent text has no segments.
 
-    With `language` auto the first call loads the detector: not on the event loop."""
+    With `language` auto, what depends on the language detects it; the first such call loads the
+    detector: not on the event loop."""
     runs = _runs(text, options)
-    written = "".join(run.text.text for run in runs if isinstance(run, Words))
     language = languages.code(options.language)
-    if language == languages.AUTO:
+    if language == languages.AUTO and (options.is_normalised or options.markup is Markup.SSML):
+        written = without_markup(text, options.markup, options.field)
         language = detect(written, languages.code(options.default_language))
     segments: list[PreparedSegment] = []
     pause = 0
@@ -93,6 +87,12 @@ def _runs(text: str, options: TextOptions) -> list[Run]:
     if options.markup is Markup.SSML:
         return ssml.parse(text, options.field)
     return with_pauses(text, options.field) if options.markup is Markup.PAUSES else plain(text)
+
+
+def without_markup(text: str, markup: Markup, field: str) -> str:
+    """What is left of the text without its tags. Raises ApiError 400."""
+    runs = _runs(text, TextOptions(markup=markup, field=field))
+    return "".join(run.text.text for run in runs if isinstance(run, Words))
 
 
 def _together(runs: list[Run]) -> list[Pause | list[Words]]:
@@ -143,20 +143,19 @@ def _parts(text: Mapped, language: str, limit: int) -> list[Mapped]:
 
 
 def _segment(mapped: Mapped, pause: int, rate: float) -> PreparedSegment:
-    return PreparedSegment(mapped.text, mapped, pause, rate, *mapped.range(0, len(mapped.text)))
+    start, end = mapped.range(0, len(mapped.text))
+    return PreparedSegment(mapped.text, mapped, pause, rate, start, end, len(_covered(mapped)))
 
 
 def _characters(text: str, options: TextOptions, runs: list[Run]) -> int:
     """Tags are free; so is what only they say."""
     if options.markup is Markup.NONE:
         return len(text)
-    if options.markup is Markup.PAUSES:
-        return len(text) - sum(run.end - run.start for run in runs if isinstance(run, Pause))
-    covered = {
-        place
-        for run in runs
-        if isinstance(run, Words)
-        for start, end in zip(run.text.starts, run.text.ends, strict=True)
-        for place in range(start, end)
-    }
-    return len(covered)
+    words = [_covered(run.text) for run in runs if isinstance(run, Words)]
+    return len(set[int]().union(*words))
+
+
+def _covered(mapped: Mapped) -> set[int]:
+    """The places of the original that a text stands for."""
+    spans = set(zip(mapped.starts, mapped.ends, strict=True))
+    return {place for start, end in spans for place in range(start, end)}

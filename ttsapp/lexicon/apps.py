@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class LexiconConfig(AppConfig):
+    name = "ttsapp.lexicon"
+    label = "lexicon"

@@ -1,0 +1,123 @@
+"""Text that has been prepared, on its way through a context: pauses, rates, charges."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+
+from billing.rating import Part, expected_ms
+from ttsapp.keys.authentication import Caller
+from ttsapp.lexicon.selectors import lexicon
+from ttsapp.speech.encoders.beside import Stretching
+from ttsapp.speech.encoders.samples import BYTES_PER_MS
+from ttsapp.speech.order import Order
+from ttsapp.speech.segment import Segment
+from ttsapp.speech.text import languages
+from ttsapp.speech.text.detect import detect
+from ttsapp.speech.text.lexicon import EMPTY
+from ttsapp.speech.text.markup import Markup
+from ttsapp.speech.text.prepare import (
+    Prepared,
+    PreparedSegment,
+    TextOptions,
+    prepare,
+    without_markup,
+)
+
+_SILENCE_MS = 80
+# So many characters are prepared in less time than a thread takes to begin.
+_QUICK_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class TextWish:
+    """What a request wants done to its text."""
+
+    is_normalised: bool = False
+    markup: Markup = Markup.NONE
+    has_lexicon: bool = True
+
+
+class PreparedSpeech(Segment):
+    """A segment with silence around it and a rate of its own; charged by original characters."""
+
+    def __init__(self, order: Order, prepared: PreparedSegment, final_pause_ms: int = 0) -> None:
+        super().__init__(order, prepared.text)
+        self._prepared = prepared
+        self._final_pause_ms = final_pause_ms
+        self._pause_ms = prepared.pause_ms
+        # Bytes that left, and bytes of the engine's that they hold, after each chunk.
+        self._sent: list[tuple[int, int]] = [(0, 0)]
+
+    async def audio(self) -> AsyncIterator[bytes]:
+        # A second attempt after a refusal by the engine does not pause again.
+        pause, self._pause_ms = self._pause_ms, 0
+        for silence in _silence(pause):
+            yield self._noted(silence)
+        stretching = Stretching(self._prepared.rate)
+        async for pcm in super().audio():
+            if chunk := await stretching.push(pcm):
+                yield self._noted(chunk)
+        if tail := await stretching.finish():
+            yield self._noted(tail)
+        for silence in _silence(self._final_pause_ms):
+            yield self._noted(silence)
+
+    def part(self) -> Part:
+        spoken = super().part()
+        made = max(made for sent, made in self._sent if sent <= self.delivered_bytes)
+        delivered_ms = made // BYTES_PER_MS
+        return Part(
+            self._prepared.characters, expected_ms(self.text), delivered_ms, spoken.total_ms
+        )
+
+    def _noted(self, chunk: bytes) -> bytes:
+        self._sent.append((self._sent[-1][0] + len(chunk), self.made_bytes))
+        return chunk
+
+
+def _silence(milliseconds: int) -> Iterator[bytes]:
+    while milliseconds > 0:
+        yield bytes(min(milliseconds, _SILENCE_MS) * BYTES_PER_MS)
+        milliseconds -= _SILENCE_MS
+
+
+def speeches(order: Order, prepared: Prepared) -> list[Segment]:
+    """The engine streams that say it, in order."""
+    last = len(prepared.segments) - 1
+    return [
+        PreparedSpeech(order, segment, prepared.final_pause_ms if place == last else 0)
+        for place, segment in enumerate(prepared.segments)
+    ]
+
+
+async def prepared_text(
+    text: str,
+    wish: TextWish,
+    caller: Caller,
+    *,
+    language: str,
+    voice_language: str,
+    limit: int,
+    field: str,
+) -> Prepared:
+    """The text as the wish has it, with the caller's own words. Raises ApiError 400."""
+    chosen = languages.code(language)
+    words = await lexicon(caller.tenant_id, chosen) if wish.has_lexicon else EMPTY
+    needs_language = wish.is_normalised or wish.markup is Markup.SSML or words.version > 0
+    if chosen == languages.AUTO and needs_language:
+        written = without_markup(text, wish.markup, field)
+        chosen = await asyncio.to_thread(detect, written, languages.code(voice_language))
+        words = await lexicon(caller.tenant_id, chosen) if wish.has_lexicon else EMPTY
+    options = TextOptions(
+        language=chosen,
+        is_normalised=wish.is_normalised,
+        markup=wish.markup,
+        lexicon=words,
+        limit=limit,
+        field=field,
+    )
+    if len(text) <= _QUICK_CHARACTERS or not needs_language:
+        return prepare(text, options)
+    return await asyncio.to_thread(prepare, text, options)
