@@ -19,10 +19,10 @@ from tests.ttsapp.conftest import Party, eventually
 from tests.ttsapp.scripted_engine import EngineThread, Script, ScriptedEngine, spoken
 from tests.ttsapp.web_thread import WebThread
 from ttsapp.audit.services import SYSTEM
+from ttsapp.dialects.openai.sockets import SpeechSocket
 from ttsapp.keys.services import revoke_key
 from ttsapp.server.socket_protocol import PONG_BACKLOG_BYTES, SocketProtocol
 from ttsapp.speech.models import RequestLog
-from ttsapp.speech.utterance import Utterance
 
 PATH = "/v1/audio/speech/ws"
 
@@ -496,7 +496,7 @@ def test_a_send_that_fails_frees_the_engine_and_settles(
         async def fail(*_: object) -> None:
             raise RuntimeError("Unexpected ASGI message")
 
-        monkeypatch.setattr(Utterance, "_send", fail)
+        monkeypatch.setattr(SpeechSocket, "_render", fail)
         send(socket, type="text", text="x" * 100)
         event = eventually(lambda: UsageEvent.objects.first())
 
@@ -580,3 +580,30 @@ def raw_socket(url: str, party: Party) -> Iterator[socket_module.socket]:
         client.sendall(head.encode())
         assert b" 101 " in client.recv(4096)
         yield client
+
+
+def test_sentences_are_prepared_like_any_text(
+    socket: ClientConnection, engine: ScriptedEngine
+) -> None:
+    start(socket, language="en", apply_text_normalization="on")
+    for text in ("It is $", "5 \u200b— “or” 6", "%. ", "Ok."):
+        send(socket, type="text", text=text)
+    send(socket, type="end")
+    _, finished = hear(socket)
+
+    assert [heard.start.text for heard in engine.heard] == [
+        'It is five dollars — "or" six percent. ',
+        "Ok.",
+    ]
+    # What was sent is what is charged.
+    assert finished["characters"] == finished["billed_characters"] == 24
+
+
+def test_words_that_come_one_by_one_cannot_be_normalised(socket: ClientConnection) -> None:
+    send(socket, type="start", voice="alloy", mode="token", apply_text_normalization="on")
+
+    error = json.loads(socket.recv(10))["error"]
+    assert error["param"] == "apply_text_normalization"
+    assert error["message"] == (
+        "Only whole sentences can be normalised: leave mode out, or send off."
+    )

@@ -47,7 +47,7 @@ from ttsapp.errors import ApiError, invalid
 from ttsapp.speech.events import Done, Event, Failed, Flushed
 from ttsapp.speech.feed import Piece, TextMode, feed
 from ttsapp.speech.order import Order, is_speakable, nothing_to_say
-from ttsapp.speech.prepared import speeches
+from ttsapp.speech.prepared import cleaned, speeches
 from ttsapp.speech.segment import Segment
 from ttsapp.speech.settlement import Settlement
 from ttsapp.speech.speaker import Chunk, End, Speaker
@@ -83,7 +83,9 @@ class Context:
 
     `max_hold`: seconds without new text after which what is held back is spoken as it is. By
     default a sentence waits for its end, and a token stream rests for two seconds. `arrived`, where
-    the dialect sets it, says how many bytes of the PCM it took have reached the client."""
+    the dialect sets it, says how many bytes of the PCM it took have reached the client. `prepare`
+    (`prepared.live_text` makes one) decides what is said for a whole part; by default its
+    characters are cleaned up. Text that is spoken as it comes is not prepared."""
 
     def __init__(
         self,
@@ -92,8 +94,10 @@ class Context:
         mode: TextMode = TextMode.SENTENCE,
         deadlines: Deadlines | None = None,
         max_hold: float | None = None,
+        prepare: Callable[[str], Prepared] | None = None,
     ) -> None:
         self.order = order
+        self._prepare = prepare or cleaned(order)
         self.is_text_open = True
         self.is_over = False
         self._speaker = Speaker()
@@ -140,9 +144,7 @@ class Context:
         """The same for a text whose segments, pauses and rates have been decided."""
         self._check_open()
         self._take(text)
-        self.tally.characters += prepared.characters - len(text)
-        for segment in speeches(self.order, prepared):
-            self._begin(segment)
+        self._begin_all(text, prepared)
         self.finish()
 
     def flush(self, flush_id: str | None = None) -> None:
@@ -227,8 +229,17 @@ class Context:
         self.tally.characters += len(text)
         self._has_text = self._has_text or bool(text.strip())
 
+    def _begin_all(self, text: str, prepared: Prepared) -> None:
+        """Charged is what of the text is no markup."""
+        self.tally.characters += prepared.characters - len(text)
+        for segment in speeches(self.order, prepared):
+            self._begin(segment)
+
     def _speak(self, pieces: list[Piece]) -> None:
         for piece in pieces:
+            if self._growing is None and piece.is_last:
+                self._begin_all(piece.text, self._prepare(piece.text))
+                continue
             if self._growing is not None:
                 self._growing.append(piece.text)
             else:

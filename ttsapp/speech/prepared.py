@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+
+from django.conf import settings
 
 from billing.rating import Part, expected_ms
 from ttsapp.keys.authentication import Caller
@@ -90,6 +93,35 @@ def speeches(order: Order, prepared: Prepared) -> list[Segment]:
         PreparedSpeech(order, segment, prepared.final_pause_ms if place == last else 0)
         for place, segment in enumerate(prepared.segments)
     ]
+
+
+def cleaned(order: Order) -> Callable[[str], Prepared]:
+    """What every text goes through, whether or not anything was asked for."""
+    options = TextOptions(language=order.language, limit=settings.SEGMENT_CHARACTERS)
+    return partial(prepare, options=options)
+
+
+async def live_text(
+    order: Order, *, is_normalised: bool = False, has_lexicon: bool = True
+) -> Callable[[str], Prepared]:
+    """For a context that gets its text in parts; tags in it are text. Without a language of the
+    order's, each part is looked at by itself."""
+    native = languages.code(order.voice.native_language)
+    chosen = languages.code(order.language)
+    words = await lexicon(order.caller.tenant_id, chosen) if has_lexicon else EMPTY
+    if chosen == languages.AUTO and (is_normalised or words.version > 0):
+        # Loads what a part must not wait for.
+        await asyncio.to_thread(detect, "Hello there.", native)
+        words = await lexicon(order.caller.tenant_id, native) if has_lexicon else EMPTY
+    options = TextOptions(
+        language=chosen,
+        default_language=native,
+        is_normalised=is_normalised,
+        lexicon=words,
+        limit=settings.SEGMENT_CHARACTERS,
+        field=order.text_field,
+    )
+    return partial(prepare, options=options)
 
 
 async def prepared_text(
