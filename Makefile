@@ -22,14 +22,17 @@ TEXT ?=
 OUT ?= speech.wav
 VOICE ?= alloy
 TESTS ?= tests
+RATES ?= 1 2
+SEEDS ?= 1
+PRICE ?= 0
 TEACHER ?=
-TEXTS ?= 300000
+TEXTS ?= 250000
 TEXT_MINUTES ?= 10
 PART_MIB ?=
 # One file stays on one process: its servers and databases are shared by its tests.
 PYTEST ?= -n 2 --dist loadfile
 
-.PHONY: help run demo test test-browser test-speech check format proto check-proto bench-local bench-gateway eval-speech tiny-stage lock screenshots setup setup-dev clean
+.PHONY: help run demo test test-browser test-speech check format proto check-proto bench-local bench-load bench-capacity bench-gateway eval-speech tiny-stage lock screenshots setup setup-dev clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -75,6 +78,12 @@ bench-local: $(READY_DEV) ## first audio, real time, underruns on this machine (
 	$(PY) -m ttsapp.launch with --warm -- $(PY) -m gpu_engine bench --out docs/benchmarks; \
 	$(PY) -m tests.docs.measured
 
+bench-load: $(READY_DEV) ## an open loop at given rates through the whole product (RATES, SEEDS)
+	@exec $(PY) -m ttsapp.launch with --warm -- $(PY) -m gpu_engine bench load --rates $(RATES) --seeds $(SEEDS)
+
+bench-capacity: $(READY_DEV) ## the highest rate that is served in time, and its cost (PRICE an hour)
+	@exec $(PY) -m ttsapp.launch with --warm -- $(PY) -m gpu_engine bench capacity --price $(PRICE)
+
 bench-gateway: $(READY_DEV) ## what the control plane adds to first audio, at 1, 10 and 50 requests/s
 	$(PY) -m gpu_engine.bench.gateway
 
@@ -104,10 +113,10 @@ tiny-stage: ## what training the tiny checkpoint needs, in parts that travel (TE
 	$(TEACHER_PY) -m gpu_engine.train.cli texts $(STAGE)/texts/seeds.jsonl --words $(STAGE)/texts/words.txt \
 	  --avoid $(HELD_OUT) --phonemes gpu_engine.train.corpora.kokoro:phonemise \
 	  --count $(TEXTS) --minutes $(TEXT_MINUTES) --out $(STAGE)/texts.jsonl.gz
-	@# With the checkout a part may weigh 63 MiB.
+	@# A part travels with the checkout: 61 MiB together.
 	tree=$$(git ls-files -co --exclude-standard | tr '\n' '\0' | du -cb --files0-from=- | tail -1 | cut -f1); \
 	$(TEACHER_PY) -m gpu_engine.train.cli pack $(addprefix $(STAGE)/teacher/,kokoro teacher.py fused.py) \
-	  $(STAGE)/texts.jsonl.gz --size "$${PART_MIB:-$$((63 - tree / 1048576))}" --out $(STAGE)/parts
+	  $(STAGE)/texts.jsonl.gz --size "$${PART_MIB:-$$((61 - tree / 1048576))}" --out $(STAGE)/parts
 
 setup: $(READY) ## what running needs
 

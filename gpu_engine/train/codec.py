@@ -245,10 +245,11 @@ class CodecTrainer:
         decoder["lr"].fill_(0.0 if resting else rate * self.recipe.decoder_rate)
 
     def _on(self, until: float) -> bool:
-        """Whether time is left: the first rank's clock counts, asked now and then."""
+        """Whether time is left: the first rank's clock counts, asked now and then where steps are
+        short."""
         if self.world.size == 1:
             return self.clock.elapsed() < until
-        if self.step % 16:
+        if self.step % 16 and self.world.device.type == "cuda":
             return True
         left = torch.tensor(float(self.clock.elapsed() < until), device=self.world.device)
         dist.broadcast(left, 0)

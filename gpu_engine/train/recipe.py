@@ -8,6 +8,7 @@ a Talker that was paused goes on.
 from __future__ import annotations
 
 import json
+import os
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -182,7 +183,9 @@ class Kitchen:
             return self.crew.start(name, ["-m", CLI, *command])
         launcher = ["-m", "torch.distributed.run", "--nproc-per-node", str(self.recipe.crew)]
         launcher += ["--master-port", str(_free_port()), "-m", CLI]
-        return self.crew.start(name, [*launcher, *command], {"OMP_NUM_THREADS": "4"})
+        # More threads than cores wait for each other most of the time.
+        threads = min(4, max(1, (os.cpu_count() or 1) // self.recipe.crew))
+        return self.crew.start(name, [*launcher, *command], {"OMP_NUM_THREADS": str(threads)})
 
     def _alone(self, name: str, command: Sequence[str]) -> None:
         child = self.crew.start(name, ["-m", CLI, *command])

@@ -179,7 +179,7 @@ class Trainer:
             return min(1.0, self.step / self.settings.steps)
         if self.world.size == 1:
             self._elapsed = self.clock.elapsed()
-        elif self.step % 25 == 0 and self._asked != self.step:
+        elif self._asked != self.step and (self.step % 25 == 0 or not self._half):
             self._asked = self.step
             self._elapsed = agreed(self.clock.elapsed(), self.world)
         return min(1.0, self._elapsed / self.settings.seconds)

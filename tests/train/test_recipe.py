@@ -16,7 +16,7 @@ from gpu_engine.train.detached import standing
 from gpu_engine.train.detached import start as run_detached
 from gpu_engine.train.recipe import Kitchen, Recipe
 
-pytestmark = pytest.mark.timeout(600)  # six processes that import torch
+pytestmark = pytest.mark.timeout(900)  # six processes that import torch
 
 TINY = ["--talker-layers", "1", "--talker-ffn", "16", "--predictor-layers", "1"]
 MICRO = {
