@@ -78,7 +78,7 @@ TALKERS = {"1.7B": TALKER_1B7, "0.6B": TALKER_0B6}
 def narrow(config: TalkerConfig) -> TalkerConfig:
     """The same model with widths that an interpreter gets through, for dry runs."""
     small: dict[str, Any] = {"intermediate_size": 96, "num_hidden_layers": 2}
-    small |= {"num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32}
+    small |= {"num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 64}
     predictor = replace(config.code_predictor_config, hidden_size=64, vocab_size=64, **small)
     return replace(
         config,
@@ -98,7 +98,7 @@ def narrow_codec(config: CodecDecoderConfig) -> CodecDecoderConfig:
         codebook_dim=32,
         codebook_size=64,
         latent_dim=32,
-        decoder_dim=128,
+        decoder_dim=256,
         hidden_size=32,
         intermediate_size=48,
         num_hidden_layers=2,

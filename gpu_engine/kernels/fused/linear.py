@@ -7,7 +7,7 @@ at the end, so that the input is read once. Sums do not depend on the other rows
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -38,6 +38,8 @@ class Tuning:
     wide: Tiling = Tiling(16, 32, 128)
     narrow: Tiling = Tiling(16, 16, 256)
     narrow_outputs: int = 2048
+    exact: bool = True
+    """Whether products of float32 are summed from all their bits, or rounded to tf32 before."""
     early: bool = False
     """Start loading weights before the kernel in front has ended (programmatic launch)."""
 
@@ -47,11 +49,9 @@ class Tuning:
         else:
             base = self.narrow if outputs <= self.narrow_outputs else self.wide
             tile = min(64, max(base.rows, triton.next_power_of_2(rows)))
-            tiling = Tiling(tile, base.outputs, base.depth, base.warps, base.stages)
+            tiling = replace(base, rows=tile)
         while depth % tiling.depth:
-            tiling = Tiling(
-                tiling.rows, tiling.outputs, tiling.depth // 2, tiling.warps, tiling.stages
-            )
+            tiling = replace(tiling, depth=tiling.depth // 2)
         return tiling
 
 
@@ -118,8 +118,8 @@ def _rows_kernel(x, gain, weight, scale, bias, residual, y, eps, rows, N,
 
 
 @triton.jit
-def _tiles_kernel(x, gain, weight, scale, bias, residual, y, eps, rows, N,
-                  K: tl.constexpr, ROWS: tl.constexpr, BLOCK_N: tl.constexpr,
+def _tiles_kernel(x, gain, weight, scale, bias, residual, y, eps, rows, N, K,
+                  ROWS: tl.constexpr, BLOCK_N: tl.constexpr,
                   BLOCK_K: tl.constexpr, NORM: tl.constexpr, SCALED: tl.constexpr,
                   BIAS: tl.constexpr, GATED: tl.constexpr, RESIDUAL: tl.constexpr,
                   EARLY: tl.constexpr, PRECISION: tl.constexpr):  # fmt: skip
@@ -186,9 +186,11 @@ def _product(
     assert x.shape[1] == depth, "the product's depth is the input's width"
     outputs = outputs // 2 if gate else outputs
     tiling = tuning.tiling(rows, outputs, depth)
+    if x.dtype == torch.float32 and tiling.rows:
+        # Twice the bytes: the tiles of a stage have to fit shared memory all the same.
+        tiling = replace(tiling, depth=max(16, tiling.depth // 4))
     y = x.new_empty(rows, outputs)
     options: dict[str, Any] = {
-        "K": depth,
         "BLOCK_N": tiling.outputs,
         "BLOCK_K": tiling.depth,
         "NORM": gain is not None,
@@ -206,12 +208,12 @@ def _product(
     columns = triton.cdiv(outputs, tiling.outputs)
     if tiling.rows == 0:
         options["ROWS"] = triton.next_power_of_2(rows)
-        _rows_kernel[(columns,)](x, *inputs, y, eps, rows, outputs, **options)
+        _rows_kernel[(columns,)](x, *inputs, y, eps, rows, outputs, K=depth, **options)
         return y
     options["ROWS"] = tiling.rows
-    options["PRECISION"] = "ieee" if x.dtype == torch.float32 else "tf32"
+    options["PRECISION"] = "ieee" if tuning.exact else "tf32"
     grid = columns, triton.cdiv(rows, tiling.rows)
-    _tiles_kernel[grid](x, *inputs, y, eps, rows, outputs, **options)
+    _tiles_kernel[grid](x, *inputs, y, eps, rows, outputs, depth, **options)
     return y
 
 

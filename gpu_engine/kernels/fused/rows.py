@@ -95,13 +95,13 @@ def _close_frame_kernel(slots, embedding, tables, codes, keep_codes, next_input,
     total = tl.load(embedding + code * H + h, mask=h < H, other=0.0).to(tl.float32)
     for group in tl.static_range(1, GROUPS):
         code = tl.load(codes + row * GROUPS + group)
-        at = tables + ((group - 1) * vocabulary + code) * H + h
-        total += tl.load(at, mask=h < H, other=0.0).to(tl.float32)
+        entry = tables + ((group - 1) * vocabulary + code) * H + h
+        total += tl.load(entry, mask=h < H, other=0.0).to(tl.float32)
     tl.store(next_input + slot * H + h, total.to(next_input.dtype.element_ty), mask=h < H)
     if tl.program_id(1) == 0:
         g = tl.arange(0, GROUPS)
-        at = (slot * positions + tl.load(frames + slot)) * GROUPS + g
-        tl.store(keep_codes + at, tl.load(codes + row * GROUPS + g))
+        place = (slot * positions + tl.load(frames + slot)) * GROUPS + g
+        tl.store(keep_codes + place, tl.load(codes + row * GROUPS + g))
 
 
 @triton.jit

@@ -19,7 +19,7 @@ class CannotBuild(EngineError):
     """No compiler, or one that refused."""
 
     def __init__(self, problem: str) -> None:
-        super().__init__(f"the streaming frame kernel cannot be built: {problem}")
+        super().__init__("kernel_build", f"the streaming frame kernel cannot be built: {problem}")
 
 
 def build_for_gpu(shape: Shape, architecture: str = "90a") -> Path:

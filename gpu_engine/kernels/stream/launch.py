@@ -11,17 +11,36 @@ import torch
 
 from gpu_engine.kernels.stream.build import CannotBuild
 
-POINTERS = (
-    "body heads gains turns tables input residual slices qkv context inner logits cache codes "
-    "slots heat top_k top_p seed frames counter"
-).split()
+POINTERS = [
+    "body",
+    "heads",
+    "gains",
+    "turns",
+    "tables",
+    "input",
+    "residual",
+    "slices",
+    "qkv",
+    "context",
+    "inner",
+    "logits",
+    "cache",
+    "codes",
+    "slots",
+    "heat",
+    "top_k",
+    "top_p",
+    "seed",
+    "frames",
+    "counter",
+]
 _SHARED_LIMIT = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 
 class Arguments(ctypes.Structure):
     """As in `frame.cu`."""
 
-    _fields_ = [  # noqa: RUF012 - ctypes asks for a list
+    _fields_ = [
         *((name, ctypes.c_void_p) for name in POINTERS),
         ("eps", ctypes.c_float),
         ("scaling", ctypes.c_float),

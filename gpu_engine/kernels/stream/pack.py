@@ -47,7 +47,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """`body` and `heads` as bf16 in read order; `gains` [layers][input, post, q, k] and the last."""
+    """Numbers in read order, bf16; `gains`: input, post, q, k of each layer, then the last."""
 
     body: Tensor
     heads: Tensor
@@ -77,7 +77,7 @@ def _layer(layer: LayerWeights, shape: Shape) -> list[Tensor]:
     """Each [blocks, numbers]: the products of a layer in order."""
     gate, up = layer.gate_up.weight.chunk(2)
     # Eight gates and the eight values they open share a tile: one lane sees both.
-    pairs = torch.stack([gate.unflatten(0, (-1, 8)), up.unflatten(0, (-1, 8))], 1)
+    pairs = torch.stack([part.view(-1, 8, part.shape[1]) for part in (gate, up)], 1)
     return [
         _owned(tiles(layer.qkv.weight), shape.blocks),
         _owned(_sliced(layer.out.weight), shape.blocks),

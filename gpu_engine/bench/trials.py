@@ -1,0 +1,328 @@
+"""Modules of official shape and random weights, in every variant, ready to be checked and timed.
+
+A trial is built on a device, or on `meta` to compile its kernels ahead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gpu_engine.bench.official import (
+    CODEC,
+    TALKERS,
+    narrow,
+    narrow_codec,
+    random_codec,
+    random_talker,
+)
+from gpu_engine.config import CodecDecoderConfig, SamplingConfig, TalkerConfig
+from gpu_engine.kernels.ops import Ops, make_ops
+from gpu_engine.kernels.slots import Arena, arena_for
+from gpu_engine.models.codec import CodecDecoder
+from gpu_engine.models.talker import Talker
+from gpu_engine.runner.device.frame import FrameStep, FrameWeights
+from gpu_engine.runner.device.module_codec import ModuleCodec
+from gpu_engine.runner.device.talker import TalkerStep
+
+SPARE = 16  # positions and frames behind the context
+Run = Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One module in one variant at one batch. `frames` counts a codec decode's, 0 elsewhere."""
+
+    module: str
+    variant: str
+    rows: int
+    frames: int = 0
+
+    @property
+    def name(self) -> str:
+        chunk = f" x {self.frames} frames" if self.frames else ""
+        return f"{self.module} {self.variant}, {self.rows} rows{chunk}"
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """`run` is what a graph holds; `reset` puts counters back, outside the time. `outcome` tells
+    what the last run made, for comparison."""
+
+    run: Run
+    reset: Run
+    outcome: Callable[[], Tensor]
+
+
+class World:
+    """The modules on one device, made when first asked for; all variants share their weights."""
+
+    def __init__(self, size: str, device: torch.device, small: bool, context: int) -> None:
+        config: TalkerConfig = TALKERS[size]
+        self.talker_config = narrow(config) if small else config
+        self.codec_config: CodecDecoderConfig = narrow_codec(CODEC) if small else CODEC
+        self.device, self.small, self.context = device, small, context
+        self.dtype = torch.bfloat16 if device.type != "cpu" else torch.float32
+
+    @cached_property
+    def talker(self) -> Talker:
+        return random_talker(self.talker_config, self.device, self.dtype)
+
+    @cached_property
+    def codec(self) -> CodecDecoder:
+        return random_codec(self.codec_config, self.device)
+
+    @cached_property
+    def frame_weights(self) -> dict[bool, FrameWeights]:
+        return {}
+
+    def weights(self, fp8: bool) -> FrameWeights:
+        found = self.frame_weights
+        if fp8 not in found:
+            found[fp8] = FrameWeights(self.talker, fp8)
+        return found[fp8]
+
+    def arena(self, rows: int, dtype: torch.dtype | None = None) -> Arena:
+        """`rows` streams in the middle of speech, the same numbers in any dtype."""
+        like = torch.empty(0, device=self.device, dtype=dtype or self.dtype)
+        arena = arena_for(self.talker_config, rows, self.context + SPARE, 2, like)
+        if self.device.type == "meta":
+            return arena
+        generator = torch.Generator(self.device).manual_seed(17)
+        for tensor in (arena.hidden, arena.next_input, arena.keys, arena.values):
+            for part in tensor if tensor.ndim > 2 else [tensor]:
+                noise = torch.randn(part.shape, generator=generator, device=self.device)
+                part.copy_(noise.bfloat16() if self.dtype == torch.bfloat16 else noise)
+        for slot in range(rows):
+            arena.open(slot, 1000 + slot, SamplingConfig())
+        return arena
+
+    def slots(self, rows: int) -> Tensor:
+        return torch.arange(rows, device=self.device)
+
+
+def tunings() -> dict[str, Any]:
+    """Ways to cut products, beside the default one."""
+    from gpu_engine.kernels.fused.linear import Tiling, Tuning
+
+    base = Tuning()
+    return {
+        "deep": replace(base, stream=Tiling(0, 2, 2048, warps=4)),
+        "tall": replace(base, stream=Tiling(0, 8, 512, warps=4)),
+        "few16": replace(base, few=0),
+        "wide64": replace(base, wide=Tiling(16, 64, 128, stages=4)),
+        "long": replace(base, wide=Tiling(16, 32, 256, stages=3)),
+        "longer": replace(base, narrow=Tiling(16, 16, 512, stages=3)),
+        "narrow32": replace(base, narrow=Tiling(16, 32, 128, stages=5)),
+    }  # fmt: skip
+
+
+def operators(world: World, variant: str) -> Ops:
+    """`fused`, `early`, `library`, `plain`, a tuning of `fused` ("fused:deep"), each with an
+    optional "-fp8" that is not looked at here."""
+    name, _, tuning = variant.removesuffix("-fp8").partition(":")
+    if world.device.type == "cpu" and name != "plain":
+        return make_ops(name, _coarse(name == "early"))  # type: ignore[arg-type]
+    return make_ops(name, tunings()[tuning] if tuning else None)  # type: ignore[arg-type]
+
+
+def _coarse(_early: bool) -> Any:
+    """Large tiles: an interpreter pays by the program. It cannot start kernels early."""
+    from gpu_engine.kernels.fused.linear import Tiling, Tuning
+
+    tile = Tiling(16, 256, 64)
+    return Tuning(few=4, stream=Tiling(0, 256, 64), wide=tile, narrow=tile)
+
+
+def build(world: World, trial: Trial) -> Built:
+    """Raises whatever a variant that does not work raises."""
+    with torch.inference_mode():
+        match trial.module:
+            case "talker":
+                return _talker(world, trial)
+            case "predictor":
+                return _predictor(world, trial)
+            case "codec":
+                return _codec(world, trial)
+    raise ValueError(trial.module)
+
+
+def _talker(world: World, trial: Trial) -> Built:
+    arena, slots = world.arena(trial.rows), world.slots(trial.rows)
+    ops, fp8 = operators(world, trial.variant), trial.variant.endswith("-fp8")
+    step = TalkerStep(world.talker, arena, ops, fp8)
+
+    def reset() -> None:
+        arena.position[:-1] = world.context
+        arena.frames[:-1] = 1
+
+    return Built(lambda: step(slots), reset, lambda: arena.hidden[:-1].clone())
+
+
+def talker_reference(world: World, rows: int, dtype: torch.dtype) -> Tensor:
+    """Hidden states [rows, H] by plain PyTorch in `dtype`."""
+    talker = world.talker if dtype == world.dtype else _cast(world.talker, dtype)
+    arena = world.arena(rows, dtype)
+    arena.position[:-1] = world.context
+    arena.frames[:-1] = 1
+    TalkerStep(talker, arena, make_ops("plain"))(world.slots(rows))
+    return arena.hidden[:-1].clone()
+
+
+def _cast(talker: Talker, dtype: torch.dtype) -> Talker:
+    with torch.device("meta"):
+        other = Talker(talker.config)
+    state = {name: tensor.to(dtype) for name, tensor in talker.state_dict().items()}
+    other.load_state_dict(state, assign=True, strict=False)
+    return other.eval().requires_grad_(False)
+
+
+class Recorded:
+    """Ops that keep the logits of a frame's last draw, or take every code from `given`."""
+
+    def __init__(self, ops: Ops, given: Tensor | None = None) -> None:
+        self.ops, self.given = ops, given
+        self.logits = torch.empty(0)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.ops, name)
+
+    def draw_code(
+        self,
+        logits: Tensor,
+        arena: Arena,
+        rows: Tensor,
+        codes: Tensor,
+        group: int,
+        table: Tensor | None,
+    ) -> Tensor:
+        self.logits = logits
+        if self.given is None:
+            return self.ops.draw_code(logits, arena, rows, codes, group, table)
+        codes[:, group] = self.given[:, group]
+        return logits if table is None else table[codes[:, group]]
+
+
+def _predictor(world: World, trial: Trial) -> Built:
+    arena, slots = world.arena(trial.rows), world.slots(trial.rows)
+    fp8 = trial.variant.endswith("-fp8")
+    frame: Any
+    if trial.variant.startswith("streamed"):
+        from gpu_engine.runner.device.streamed import StreamedFrame, shape_of
+
+        weights = world.weights(False)
+        kept = 0.25 if trial.variant.endswith("kept") else 0.0
+        kernels = operators(world, "plain" if world.device.type == "cpu" else "fused")
+        shape = _small_shape(world) if world.small else shape_of(weights, trial.rows)
+        frame = StreamedFrame(weights, arena, kernels, shape, kept)
+
+        def logits() -> Tensor:
+            last: Tensor = frame.room["logits"][: trial.rows].clone()
+            return last
+    else:
+        recorded: Any = Recorded(operators(world, trial.variant))
+        frame = FrameStep(world.weights(fp8), arena, recorded, trial.rows)
+
+        def logits() -> Tensor:
+            last: Tensor = recorded.logits
+            return last
+
+    def reset() -> None:
+        arena.frames[:-1] = 0
+
+    def outcome() -> Tensor:
+        """Last logits and the codes that led to them, [rows, vocabulary + groups]."""
+        return torch.cat([logits().float(), arena.codes[:-1, 0].float()], 1)
+
+    return Built(lambda: frame(slots), reset, outcome)
+
+
+def _small_shape(world: World) -> Any:
+    from gpu_engine.kernels.stream.pack import Shape
+
+    stack, config = world.weights(False).stack, world.talker_config.code_predictor_config
+    return Shape(
+        config.hidden_size, config.intermediate_size, stack.heads, stack.kv_heads, stack.head_dim,
+        len(stack.layers), 16, config.vocab_size, columns=8, chunk=16, stages=33, blocks=4,
+    )  # fmt: skip
+
+
+def predictor_reference(world: World, rows: int, codes: Tensor, dtype: torch.dtype) -> Tensor:
+    """The last draw's logits [rows, V] by plain PyTorch, fed with `codes` [rows, groups]."""
+    talker = world.talker if dtype == world.dtype else _cast(world.talker, dtype)
+    arena = world.arena(rows, dtype)
+    recorded: Any = Recorded(make_ops("plain"), codes.long())
+    FrameStep(FrameWeights(talker), arena, recorded, rows)(world.slots(rows))
+    logits: Tensor = recorded.logits
+    return logits
+
+
+def _codec(world: World, trial: Trial) -> Built:
+    slots, rows = world.slots(trial.rows), trial.rows
+    codes = codec_codes(world, rows, trial.frames)
+    real = torch.full((1,), trial.frames, dtype=torch.int64, device=world.device)
+    out: list[Tensor] = []
+    step: Any
+    if trial.variant == "module":
+        step = ModuleCodec(world.codec, rows)
+    else:
+        from gpu_engine.runner.device.codec import CodecArena, CodecStep, CodecWeights
+
+        kinds = {"fp16": torch.float16, "bf16": torch.bfloat16, "tf32": torch.float32}
+        dtype = kinds[trial.variant.removeprefix("fused-")]
+        weights = CodecWeights(world.codec, dtype)
+        step = CodecStep(weights, CodecArena(weights, rows), rows, trial.frames)
+
+    def run() -> None:
+        out[:] = [step(slots, codes, real)]
+
+    return Built(run, lambda: None, lambda: out[0].clone())
+
+
+def codec_codes(world: World, rows: int, frames: int) -> Tensor:
+    config = world.codec_config
+    shape = rows, frames, config.num_quantizers
+    if world.device.type == "meta":
+        return torch.empty(shape, dtype=torch.int64, device="meta")
+    generator = torch.Generator(world.device).manual_seed(23)
+    return torch.randint(0, config.codebook_size, shape, generator=generator, device=world.device)
+
+
+def codec_reference(world: World, rows: int, frames: int) -> Tensor:
+    """Audio [rows, samples] of a first chunk by the modules in float32, nothing rounded to tf32."""
+    before = torch.backends.cudnn.allow_tf32
+    torch.backends.cudnn.allow_tf32 = False
+    try:
+        codes = codec_codes(world, rows, frames).transpose(1, 2)
+        return world.codec.step(codes, world.codec.initial_state(rows, world.device))[0]
+    finally:
+        torch.backends.cudnn.allow_tf32 = before
+
+
+def every_trial(world: World, batches: list[int], chunks: list[int]) -> Iterator[Trial]:
+    """In order of what is to be learnt first: a budget may cut the end."""
+    predictors = ["streamed", "fused", "early", "library", "fused-fp8", "streamed-kept"]
+    talkers = ["fused", "early", "library", "fused-fp8"]
+    codecs = ["fused-fp16", "module", "fused-tf32", "fused-bf16"]
+    if world.device.type == "cpu":  # what an interpreter can show
+        predictors, talkers, codecs = ["streamed", "fused"], ["fused", "fused-fp8"], ["fused-tf32"]
+    cuts = list(tunings()) if world.device.type != "cpu" else []
+    for variant in range(6):
+        for rows in batches:
+            if variant < len(predictors):
+                streams = predictors[variant].startswith("streamed")
+                if not streams or rows <= 16:
+                    yield Trial("predictor", predictors[variant], rows)
+            if variant < len(talkers):
+                yield Trial("talker", talkers[variant], rows)
+            for frames in chunks if variant < len(codecs) else ():
+                yield Trial("codec", codecs[variant], rows, frames)
+    for cut in cuts:
+        for rows in batches:
+            yield Trial("talker", f"fused:{cut}", rows)
+            yield Trial("predictor", f"fused:{cut}", rows)

@@ -1,0 +1,270 @@
+"""`bench steps --variants all --check`: every kernel variant built, compared with plain PyTorch and
+timed as a captured graph, within a budget of seconds. One that fails is a line of the report."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from rich.console import Console
+from rich.table import Table
+from torch import Tensor
+
+from gpu_engine.bench.floors import floor_ms
+from gpu_engine.bench.machine import describe
+from gpu_engine.bench.report import write
+from gpu_engine.bench.trials import (
+    Built,
+    Trial,
+    World,
+    build,
+    codec_reference,
+    every_trial,
+    predictor_reference,
+    talker_reference,
+)
+from gpu_engine.runner.device.lanes import Lane
+
+FEWEST, MOST = 20, 200  # timed replays
+DRY_REPLAYS = 1
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What became of a trial. `error` of hidden states or logits: ||mine - exact|| / ||exact||;
+    `plain_error` the same of plain PyTorch in the model's dtype; `snr_db` of codec audio."""
+
+    module: str
+    variant: str
+    rows: int
+    frames: int
+    state: str = "untried"
+    p50_ms: float | None = None
+    least_ms: float | None = None
+    floor_ms: float | None = None
+    error: float | None = None
+    plain_error: float | None = None
+    snr_db: float | None = None
+    build_s: float | None = None
+    problem: str = ""
+
+
+class References:
+    """Plain PyTorch's answers, made once a batch."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._kept: dict[object, Any] = {}
+
+    def _once(self, key: object, make: Callable[[], Any]) -> Any:
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
+
+    def talker(self, rows: int) -> tuple[Tensor, float]:
+        def make() -> tuple[Tensor, float]:
+            exact = talker_reference(self._world, rows, torch.float32)
+            same = talker_reference(self._world, rows, self._world.dtype)
+            return exact, _error(same, exact)
+
+        found: tuple[Tensor, float] = self._once(("talker", rows), make)
+        return found
+
+    def predictor(self, rows: int, codes: Tensor) -> tuple[Tensor, float]:
+        exact = predictor_reference(self._world, rows, codes, torch.float32)
+        same = predictor_reference(self._world, rows, codes, self._world.dtype)
+        return exact, _error(same, exact)
+
+    def codec(self, rows: int, frames: int) -> Tensor:
+        found: Tensor = self._once(
+            ("codec", rows, frames), lambda: codec_reference(self._world, rows, frames)
+        )
+        return found
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Exit status 1 where a variant that was tried is wrong or failed."""
+    device = pick_device(arguments.device)
+    console, began = Console(), time.monotonic()
+    small = device.type == "cpu"
+    rows = arguments.rows if not small else [1, 2]
+    frames = arguments.frames if not small else [1]
+    world = World(arguments.official, device, small, arguments.context if not small else 20)
+    trials = [t for t in every_trial(world, rows, frames) if _wanted(t, arguments.variants)]
+    verdicts = [Verdict(t.module, t.variant, t.rows, t.frames) for t in trials]
+    result = _head(arguments, world)
+    if not small:
+        _build_ahead(console, arguments, trials)
+        world = World(arguments.official, device, small, arguments.context)
+    for verdict, trial in zip(verdicts, trials, strict=True):
+        if time.monotonic() - began > arguments.budget:
+            verdict.state = "out of time"
+            continue
+        try_one(world, References(world), trial, verdict, arguments.check, arguments.seconds)
+        console.print(_line(verdict))
+        # After each trial: a run that is stopped leaves what it has.
+        write({**result, "steps": [asdict(v) for v in verdicts]}, arguments.out)
+    write({**result, "steps": [asdict(v) for v in verdicts]}, arguments.out)
+    console.print(best_table(verdicts))
+    console.print(str(arguments.out))
+    return 1 if any(v.state in ("failed", "wrong") for v in verdicts) else 0
+
+
+def pick_device(wanted: str) -> torch.device:
+    """A GPU, or a CPU with the kernels' interpreter."""
+    name = "cuda" if wanted != "cpu" and torch.cuda.is_available() else "cpu"
+    if wanted == "cuda" and name == "cpu":
+        raise SystemExit("--device is cuda and no CUDA device answers")
+    if name == "cpu":
+        from gpu_engine.kernels import interpreter
+
+        if not interpreter.is_installed():
+            raise SystemExit(interpreter.MISSING)
+        interpreter.interpret()
+    else:
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+    return torch.device(name)
+
+
+def _wanted(trial: Trial, names: Iterable[str]) -> bool:
+    return "all" in names or any(
+        name in (trial.variant, trial.module, f"{trial.module}/{trial.variant}") for name in names
+    )
+
+
+def _head(arguments: argparse.Namespace, world: World) -> dict[str, Any]:
+    dry = world.device.type == "cpu"
+    return {
+        "machine": describe(),
+        "torch": torch.__version__,
+        "shapes": f"{arguments.official}, narrowed" if dry else arguments.official,
+        "weights": "random, made on the device",
+        "dry_run": dry,
+        "context": world.context,
+    }
+
+
+def _build_ahead(console: Console, arguments: argparse.Namespace, trials: list[Trial]) -> None:
+    from gpu_engine.bench.ahead import build_ahead
+
+    began = time.monotonic()
+    failed = build_ahead(arguments.official, trials, arguments.context)
+    console.print(f"built in {time.monotonic() - began:.0f} s; failed: {failed or 'none'}")
+
+
+def try_one(
+    world: World,
+    references: References,
+    trial: Trial,
+    verdict: Verdict,
+    check: bool,
+    seconds: float,
+) -> None:
+    """Fills the verdict; what the variant raises is written there too."""
+    began = time.monotonic()
+    try:
+        with torch.inference_mode():
+            built = build(world, trial)
+            built.reset()
+            built.run()
+            verdict.build_s = round(time.monotonic() - began, 2)
+            verdict.state = "ok"
+            if check:
+                _check(references, trial, verdict, built)
+            verdict.floor_ms = floor_ms(world, trial)
+            verdict.p50_ms, verdict.least_ms = _timed(world.device, built, trial.rows, seconds)
+    except Exception as problem:  # noqa: BLE001 - any variant may fail in any way; others go on
+        verdict.state, verdict.problem = "failed", f"{type(problem).__name__}: {problem}"[:500]
+    if world.device.type == "cuda":
+        torch.cuda.empty_cache()
+
+
+def _check(references: References, trial: Trial, verdict: Verdict, built: Built) -> None:
+    mine = built.outcome()
+    if trial.module == "codec":
+        exact = references.codec(trial.rows, trial.frames)
+        verdict.snr_db = round(-20 * torch.log10(torch.tensor(_error(mine, exact))).item(), 1)
+        verdict.state = "ok" if verdict.snr_db > 30 or "bf16" in trial.variant else "wrong"
+        return
+    if trial.module == "predictor":
+        groups = 16
+        codes = mine[:, -groups:]
+        mine = mine[:, :-groups]
+        exact, verdict.plain_error = references.predictor(trial.rows, codes)
+    else:
+        exact, verdict.plain_error = references.talker(trial.rows)
+    verdict.error = _error(mine, exact)
+    # FP8 weights round to three bits; everything else may not be worse than plain PyTorch.
+    bound = 0.3 if "fp8" in trial.variant else 1.5 * verdict.plain_error + 0.02
+    verdict.state = "ok" if verdict.error < bound else "wrong"
+
+
+def _error(mine: Tensor, exact: Tensor) -> float:
+    """Relative; infinite where a number is not finite."""
+    error = float((mine.double() - exact.double()).norm() / exact.double().norm())
+    return error if error == error else float("inf")
+
+
+def _timed(device: torch.device, built: Built, rows: int, seconds: float) -> tuple[float, float]:
+    """Median and least milliseconds of a replay, by device events; wall clock in a dry run."""
+    if device.type == "cpu":
+        began = time.perf_counter()
+        built.reset()
+        built.run()
+        once = round(1000 * (time.perf_counter() - began), 3)
+        return once, once
+    lane = Lane(device, rows, rows)
+    replay = lane.capture(built.run)
+    marks: list[tuple[Any, Any]] = []
+    with lane.here():
+        end = time.perf_counter() + seconds
+        while len(marks) < FEWEST or (len(marks) < MOST and time.perf_counter() < end):
+            built.reset()
+            start, stop = _event(), _event()
+            start.record()
+            replay()
+            stop.record()
+            marks.append((start, stop))
+            stop.synchronize()
+    times = sorted(start.elapsed_time(stop) for start, stop in marks)
+    return round(times[len(times) // 2], 4), round(times[0], 4)
+
+
+def _event() -> Any:
+    return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+
+
+def _line(v: Verdict) -> str:
+    chunk = f" x{v.frames}" if v.frames else ""
+    time_ = f"{v.p50_ms:.3f} ms" if v.p50_ms is not None else ""
+    quality = f"{v.snr_db} dB" if v.snr_db is not None else ""
+    if v.error is not None and v.plain_error is not None:
+        quality = f"error {v.error:.2e} (plain {v.plain_error:.2e})"
+    floor = f"floor {v.floor_ms:.3f}" if v.floor_ms else ""
+    parts = [f"{v.module:9} {v.variant:16} {v.rows:3}{chunk:4}", v.state, time_, floor, quality]
+    return "  ".join(part for part in (*parts, v.problem) if part)
+
+
+def best_table(verdicts: list[Verdict]) -> Table:
+    """The fastest right variant of each module and batch, against its floor."""
+    table = Table("module", "rows", "fastest", "ms", "floor", "others", title="Steps by variant")
+    keys = dict.fromkeys((v.module, v.rows, v.frames) for v in verdicts)
+    for module, rows, frames in sorted(keys):
+        same = [v for v in verdicts if (v.module, v.rows, v.frames) == (module, rows, frames)]
+        done = sorted(
+            (v for v in same if v.p50_ms and v.state == "ok"), key=lambda v: v.p50_ms or 0
+        )
+        if not done:
+            table.add_row(module, str(rows), "none worked", "", "", "")
+            continue
+        others = ", ".join(f"{v.variant} {v.p50_ms:.2f}" for v in done[1:5])
+        name = f"{module} x{frames}" if frames else module
+        table.add_row(
+            name, str(rows), done[0].variant, f"{done[0].p50_ms:.3f}",
+            f"{done[0].floor_ms or 0:.3f}", others,
+        )  # fmt: skip
+    return table

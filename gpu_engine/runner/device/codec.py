@@ -1,0 +1,333 @@
+"""The codec's decoder over slots: frames of codes to audio, memories in place, as one function.
+
+Channels last, in float16 or, rounded to tf32 in products, float32. bf16 is audible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gpu_engine.kernels.fused.convolution import Conv, Snake, convolve, mix, remember
+from gpu_engine.kernels.fused.linear import Tuning, gated
+from gpu_engine.kernels.fused.linear import linear as product
+from gpu_engine.kernels.fused.window import RING, attend_window
+from gpu_engine.kernels.weights import Matrix
+from gpu_engine.models.codec import CodecDecoder
+from gpu_engine.models.codec.decoder import CausalUpsample, ConvNeXt, SnakeBeta
+from gpu_engine.models.codec.transformer import Layer
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A residual unit: Snake, wide convolution, Snake, narrow one. `wide_memory` is its layer."""
+
+    first: Snake
+    wide: Conv
+    second: Snake
+    narrow: Conv
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    snake: Snake
+    up: Conv
+    rate: int
+    units: tuple[Unit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mixer:
+    up: Conv
+    rate: int
+    taps: Tensor
+    bias: Tensor
+    norm: tuple[Tensor, Tensor]
+    eps: float
+    widen: Conv
+    narrow: Conv
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """Layer scales are folded into the matrices that they follow."""
+
+    qkv: Matrix
+    out: Matrix
+    gate_up: Matrix
+    down: Matrix
+    input_gain: Tensor
+    post_gain: Tensor
+
+
+class CodecWeights:
+    """A decoder's weights in `dtype`, laid out for the kernels."""
+
+    @torch.no_grad()
+    def __init__(self, decoder: CodecDecoder, dtype: torch.dtype) -> None:
+        self.dtype, self.config = dtype, decoder.config
+        part = decoder.pre_transformer
+        self.table = decoder.quantizer.table()
+        self.size = decoder.config.codebook_size
+        self.first = self._conv(decoder.pre_conv)
+        self.into = self._matrix(part.input_proj.weight), self._cast(part.input_proj.bias)
+        self.layers = [self._layer(layer) for layer in part.layers]
+        self.gain, self.eps = self._cast(part.norm.weight), decoder.config.rms_norm_eps
+        self.back = self._matrix(part.output_proj.weight), self._cast(part.output_proj.bias)
+        half = decoder.config.head_dim // 2
+        steps = torch.arange(half, dtype=torch.float32, device=self.table.device)
+        self.rates = decoder.config.rope_theta ** (-steps / half)
+        self.mixers = [self._mixer(*stage.children()) for stage in decoder.upsample]
+        opening, *blocks, act, last = decoder.decoder
+        self.opening = self._conv(opening)
+        self.blocks = [self._block(block) for block in blocks]
+        self.act, self.last = _snake(act), self._conv(last)
+
+    def _cast(self, tensor: Tensor | None) -> Tensor:
+        assert tensor is not None, "every layer of the codec but its attention has a bias"
+        return tensor.detach().to(self.dtype).contiguous()
+
+    def _matrix(self, weight: Tensor) -> Matrix:
+        return Matrix(self._cast(weight))
+
+    def _conv(self, module: Any) -> Conv:
+        weight, (dilation,) = module.conv.weight, module.conv.dilation
+        flat = weight.permute(0, 2, 1).flatten(1)
+        bias = module.conv.bias.detach().float()
+        return Conv(self._cast(flat), bias, weight.shape[-1], dilation, len(weight))
+
+    def _upsample(self, module: CausalUpsample) -> Conv:
+        weight, rate, columns = module.conv.weight, module.stride, module.columns
+        taps = weight.view(*weight.shape[:2], columns + 1, rate).flip(2)
+        flat = taps.permute(3, 1, 2, 0).flatten(0, 1).flatten(1)
+        bias = self._bias(module).repeat(rate)
+        return Conv(self._cast(flat), bias, columns + 1, 1, weight.shape[1])
+
+    @staticmethod
+    def _bias(module: CausalUpsample) -> Tensor:
+        assert module.conv.bias is not None
+        return module.conv.bias.detach().float()
+
+    def _linear(self, module: nn.Linear, gain: Tensor | None = None) -> Conv:
+        weight: Tensor = module.weight
+        bias: Tensor = module.bias
+        if gain is not None:
+            weight, bias = weight * gain[:, None], bias * gain
+        return Conv(self._cast(weight), bias.detach().float(), 1, 1, len(weight))
+
+    def _mixer(self, up: Any, block: Any) -> Mixer:
+        assert isinstance(up, CausalUpsample)
+        assert isinstance(block, ConvNeXt)
+        conv = block.dwconv.conv
+        return Mixer(
+            up=self._upsample(up),
+            rate=up.stride,
+            taps=self._cast(conv.weight[:, 0].t()),
+            bias=self._cast(conv.bias),
+            norm=(self._cast(block.norm.weight), self._cast(block.norm.bias)),
+            eps=block.norm.eps,
+            widen=self._linear(block.pwconv1),
+            narrow=self._linear(block.pwconv2, block.gamma),
+        )
+
+    def _block(self, module: Any) -> Block:
+        act, up, *units = module.block
+        made = [
+            Unit(_snake(u.act1), self._conv(u.conv1), _snake(u.act2), self._conv(u.conv2))
+            for u in units
+        ]
+        return Block(_snake(act), self._upsample(up), up.stride, tuple(made))
+
+    def _layer(self, layer: Any) -> Attention:
+        assert isinstance(layer, Layer)
+        mix_, mlp = layer.self_attn, layer.mlp
+        scale, deep = layer.self_attn_layer_scale.scale, layer.mlp_layer_scale.scale
+        qkv = torch.cat([mix_.q_proj.weight, mix_.k_proj.weight, mix_.v_proj.weight])
+        return Attention(
+            qkv=self._matrix(qkv),
+            out=self._matrix(mix_.o_proj.weight * scale[:, None]),
+            gate_up=self._matrix(torch.cat([mlp.gate_proj.weight, mlp.up_proj.weight])),
+            down=self._matrix(mlp.down_proj.weight * deep[:, None]),
+            input_gain=self._cast(layer.input_layernorm.weight),
+            post_gain=self._cast(layer.post_attention_layernorm.weight),
+        )
+
+
+def _snake(module: Any) -> Snake:
+    assert isinstance(module, SnakeBeta)
+    alpha, beta = module.alpha.detach().float(), module.beta.detach().float()
+    return Snake(alpha.exp(), (beta.exp() + 1e-9).reciprocal())
+
+
+class CodecArena:
+    """Every slot's memories (one more for padding rows): convolutions' columns in the order of use,
+    the attention's rings, and how many frames each has heard."""
+
+    def __init__(self, weights: CodecWeights, slots: int) -> None:
+        config, every, device = weights.config, slots + 1, weights.table.device
+        shape = len(weights.layers), every, config.num_attention_heads, RING, config.head_dim
+        self.keys = torch.zeros(shape, dtype=weights.dtype, device=device)
+        self.values = torch.zeros_like(self.keys)
+        self.position = torch.zeros(every, dtype=torch.int64, device=device)
+        self.columns = [
+            torch.zeros(every, columns, channels, dtype=weights.dtype, device=device)
+            for columns, channels, _ in memories(weights)
+        ]
+
+    @property
+    def nbytes(self) -> int:
+        return sum(t.nbytes for t in (self.keys, self.values, self.position, *self.columns))
+
+    def reset(self, slot: int) -> None:
+        """Back to the start of a stream. Rings need nothing: no place before the start is read."""
+        self.position[slot] = 0
+        for columns in self.columns:
+            columns[slot] = 0
+
+
+def memories(weights: CodecWeights) -> list[tuple[int, int, int]]:
+    """(columns, channels, columns of new input a frame) of each layer that remembers, in order."""
+    rate, found = 1, [_memory(weights.first, weights.config.codebook_dim, 1)]
+    for mixer in weights.mixers:
+        rate *= mixer.rate
+        found.append((len(mixer.taps) - 1, mixer.taps.shape[1], rate))
+    found.append(_memory(weights.opening, weights.config.latent_dim, rate))
+    channels = weights.opening.channels
+    for block in weights.blocks:
+        found.append(_memory(block.up, channels, rate))
+        rate, channels = rate * block.rate, block.up.channels
+        found += [_memory(unit.wide, channels, rate) for unit in block.units]
+    found.append(_memory(weights.last, channels, rate))
+    return found
+
+
+def _memory(conv: Conv, channels: int, rate: int) -> tuple[int, int, int]:
+    return (conv.kernel - 1) * conv.dilation, channels, rate
+
+
+class CodecStep:
+    """Decodes up to `frames` frames for `rows` slots; the buffers are this shape's own."""
+
+    def __init__(
+        self, weights: CodecWeights, arena: CodecArena, rows: int, frames: int, exact: bool = False
+    ) -> None:
+        self.weights, self.arena, self.rows, self.frames = weights, arena, rows, frames
+        self.exact, self.tuning = exact, Tuning(exact=exact)
+        dtype, device = weights.dtype, weights.table.device
+        layout = memories(weights)
+        self.buffers = [
+            torch.zeros(rows, columns + rate * frames, channels, dtype=dtype, device=device)
+            for columns, channels, rate in layout
+        ]
+        places = [
+            (slots.data_ptr(), buffer.data_ptr(), columns * channels, buffer[0].numel(),
+             rate * channels)
+            for slots, buffer, (columns, channels, rate) in zip(
+                arena.columns, self.buffers, layout, strict=True
+            )
+        ]  # fmt: skip
+        self._places = torch.tensor(places, dtype=torch.int64, device=device)
+        groups = weights.config.num_quantizers
+        self._offsets = torch.arange(groups, device=device) * weights.size
+
+    def __call__(self, slots: Tensor, codes: Tensor, real: Tensor) -> Tensor:
+        """slots int64 [rows], codes int64 [rows, frames, groups], real int64 [1] <= frames: so many
+        frames are remembered, the others padding. Audio float32 [rows, samples], not clamped where
+        padding is."""
+        weights, arena, dtype = self.weights, self.arena, self.weights.dtype
+        remember(self._places, slots, real, dtype, back=False)
+        latents = torch.nn.functional.embedding(codes + self._offsets, weights.table).sum(2)
+        buffers = iter(self.buffers)
+        buffer = next(buffers)
+        self._fresh(buffer, 1).copy_(latents)
+        x = self._made(buffer, weights.first, 1)
+        x = self._transform(x, slots)
+        x = self._upsampled(x, buffers)
+        audio = self._rendered(x, buffers)
+        remember(self._places, slots, real, dtype, back=True)
+        arena.position.index_add_(0, slots, real.expand(len(slots)))
+        arena.position[-1].zero_()
+        return audio.clamp(-1, 1)
+
+    def _fresh(self, buffer: Tensor, rate: int) -> Tensor:
+        """The part of a buffer that new columns fill."""
+        return buffer[:, buffer.shape[1] - rate * self.frames :]
+
+    def _made(self, x: Tensor, conv: Conv, rate: int) -> Tensor:
+        out = x.new_empty(self.rows, self.frames * rate, len(conv.weight))
+        convolve(x, conv, raw=out, exact=self.exact)
+        return out
+
+    def _transform(self, x: Tensor, slots: Tensor) -> Tensor:
+        weights, arena, frames = self.weights, self.arena, self.frames
+        tuning = self.tuning
+        flat = product(x.flatten(0, 1), weights.into[0], bias=weights.into[1], tuning=tuning)
+        eps, window = weights.eps, weights.config.sliding_window
+        for index, layer in enumerate(weights.layers):
+            qkv = product(flat, layer.qkv, gain=layer.input_gain, eps=eps, tuning=tuning)
+            context = attend_window(
+                qkv, weights.rates, arena.keys[index], arena.values[index], slots, arena.position,
+                frames, window, self.exact,
+            )  # fmt: skip
+            flat = product(context, layer.out, residual=flat, tuning=tuning)
+            h = gated(flat, layer.gate_up, gain=layer.post_gain, eps=eps, tuning=tuning)
+            flat = product(h, layer.down, residual=flat, tuning=tuning)
+        matrix, bias = weights.back
+        flat = product(flat, matrix, gain=weights.gain, eps=eps, bias=bias, tuning=tuning)
+        return flat.view(self.rows, frames, -1)
+
+    def _upsampled(self, x: Tensor, buffers: Any) -> Tensor:
+        """Through both mixers, each with an upsampling that remembers nothing before it."""
+        rate = 1
+        for mixer in self.weights.mixers:
+            buffer = next(buffers)
+            rate *= mixer.rate
+            fresh = self._fresh(buffer, rate)
+            # Each column makes `rate` of them: as rows of a wider matrix they lie as they should.
+            convolve(x, mixer.up, raw=fresh, exact=self.exact)
+            h = mix(buffer, mixer.taps, mixer.bias, mixer.norm, mixer.eps)
+            inner = x.new_empty(self.rows, h.shape[1], len(mixer.widen.weight))
+            convolve(h, mixer.widen, ended=inner, exact=self.exact)
+            x = h.new_empty(h.shape)
+            convolve(inner, mixer.narrow, raw=x, residual=fresh, exact=self.exact)
+        return x
+
+    def _rendered(self, x: Tensor, buffers: Any) -> Tensor:
+        weights, exact = self.weights, self.exact
+        rate = x.shape[1] // self.frames
+        buffer = next(buffers)
+        self._fresh(buffer, rate).copy_(x)
+        following = next(buffers)
+        ends = [block.snake for block in weights.blocks[1:]] + [weights.act]
+        target = self._fresh(following, rate)
+        convolve(buffer, weights.opening, ended=target, snake=weights.blocks[0].snake, exact=exact)
+        for block, end in zip(weights.blocks, ends, strict=True):
+            buffer, rate = following, rate * block.rate
+            following = next(buffers)
+            raw = x.new_empty(self.rows, self.frames * rate, block.up.channels)
+            first = self._fresh(following, rate)
+            convolve(
+                buffer, block.up, raw=raw, ended=first, snake=block.units[0].first, exact=exact
+            )
+            snakes = [unit.first for unit in block.units[1:]] + [end]
+            for unit, snake in zip(block.units, snakes, strict=True):
+                buffer, following = following, next(buffers)
+                inner = torch.empty_like(raw)
+                convolve(buffer, unit.wide, ended=inner, snake=unit.second, exact=exact)
+                made, ended = torch.empty_like(raw), self._fresh(following, rate)
+                convolve(
+                    inner,
+                    unit.narrow,
+                    residual=raw,
+                    raw=made,
+                    ended=ended,
+                    snake=snake,
+                    exact=exact,
+                )
+                raw = made
+        audio = torch.empty(self.rows, self.frames * rate, 1, device=x.device)
+        convolve(following, weights.last, raw=audio, exact=exact)
+        return audio[..., 0]

@@ -1,0 +1,126 @@
+"""The codec's lane: which frames of which slots become audio, and the audio's way to the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gpu_engine.kernels.slots import Arena
+from gpu_engine.models.codec import CodecDecoder
+from gpu_engine.runner.device.lanes import Lane, Pending, Reader, Replay
+from gpu_engine.runner.device.module_codec import ModuleCodec
+from gpu_engine.runner.device.plan import Plan
+from gpu_engine.runner.protocol import Outcome, Slots
+
+Step = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+class Decoding:
+    """Graphs by rows and frames; a chunk of another length is padded to the next by the kernels,
+    the modules take any length as it is."""
+
+    def __init__(self, decoder: CodecDecoder, arena: Arena, plan: Plan, most: int) -> None:
+        device = arena.hidden.device
+        self._arena, self._plan = arena, plan
+        self.lane = Lane(device, most, arena.scratch)
+        self._done = torch.zeros(plan.slots + 1, dtype=torch.int64, device=device)
+        self._real = torch.ones(1, dtype=torch.int64, device=device)
+        self._real_staged = self.lane.ring((1,), torch.int64)
+        self._samples = decoder.config.samples_per_frame
+        self._out: dict[tuple[int, int], Tensor] = {}
+        self._heard: dict[tuple[int, int], Tensor] = {}
+        self._replays: dict[tuple[int, int], Replay] = {}
+        self._steps: dict[tuple[int, int], Step] = {}
+        self._make, self._reset, self.nbytes = self._codec(decoder)
+        shapes = [(r, f) for r in plan.codec_rows for f in plan.codec_frames]
+        for rows, frames in shapes:
+            self._capture(rows, frames)
+
+    def _codec(
+        self, decoder: CodecDecoder
+    ) -> tuple[Callable[[int, int], Step], Callable[[int], None], int]:
+        plan = self._plan
+        if plan.codec == "module":
+            module = ModuleCodec(decoder, plan.slots)
+            return (lambda _rows, _frames: module), module.reset, module.nbytes
+        from gpu_engine.runner.device.codec import CodecArena, CodecStep, CodecWeights
+
+        weights = CodecWeights(decoder, plan.codec_dtype)
+        memory = CodecArena(weights, plan.slots)
+
+        def make(rows: int, frames: int) -> Step:
+            return CodecStep(weights, memory, rows, frames)
+
+        return make, memory.reset, memory.nbytes
+
+    def _capture(self, rows: int, frames: int) -> None:
+        key, arena = (rows, frames), self._arena
+        step = self._steps[key] = self._make(rows, frames)
+        device = arena.hidden.device
+        out = self._out[key] = torch.zeros(rows, frames * self._samples, device=device)
+        self._heard[key] = self.lane.ring((rows, frames * self._samples), torch.float32)
+        steps = torch.arange(frames, device=device)
+        last = arena.codes.shape[1] - 1
+        self._real.fill_(frames)
+
+        def run() -> None:
+            slots = self.lane.slots[:rows]
+            places = (self._done[slots][:, None] + steps).clamp(max=last)
+            out.copy_(step(slots, arena.codes[slots[:, None], places], self._real))
+            self._done.index_add_(0, slots, self._real.expand(rows))
+            self._done[-1].zero_()
+
+        self._replays[key] = self.lane.capture(run)
+
+    @torch.inference_mode()
+    def open(self, slot: int, reference: Tensor | None, main: Lane) -> None:
+        """A fresh memory; a clone in context goes on where its reference's audio ends."""
+        self.lane.follow(main)
+        with self.lane.here():
+            self._reset(slot)
+            self._done[slot] = 0
+            if reference is None:
+                return
+            size, device = self._plan.codec_frames[-1], self._done.device
+            row, codes = torch.tensor([slot], device=device), reference.to(device, torch.int64)
+            step = self._steps[self._plan.codec_rows[0], size]
+            rows = self._plan.codec_rows[0]
+            assert rows == 1, "one row is always a captured batch"
+            for part in torch.split(codes, size):
+                # The modules take a part as it is; the kernels a whole chunk, of which it is real.
+                real = torch.full((1,), len(part), dtype=torch.int64, device=device)
+                padding = 0 if self._plan.codec == "module" else size - len(part)
+                step(row, torch.nn.functional.pad(part, (0, 0, 0, padding))[None], real)
+
+    def launch(self, slots: Slots, frames: int, main: Lane) -> Pending:
+        rows = next(size for size in self._plan.codec_rows if size >= len(slots))
+        key = rows, self._padded(frames)
+        if key not in self._replays:
+            self._capture(*key)
+        self.lane.follow(main)
+
+        def replay() -> None:
+            self._real.fill_(frames)
+            self._replays[key]()
+
+        def read(turn: int) -> Reader:
+            heard = self._heard[key][turn]
+            heard.copy_(self._out[key], non_blocking=True)
+            cut = frames * self._samples
+            return lambda seconds: _audio(heard[: len(slots), :cut], seconds)
+
+        return self.lane.launch(slots, rows, replay, read)
+
+    def _padded(self, frames: int) -> int:
+        if self._plan.codec == "module":
+            return frames
+        return next(size for size in self._plan.codec_frames if size >= frames)
+
+
+def _audio(heard: Tensor, seconds: float) -> Outcome:
+    audio = heard.numpy().copy()
+    broken = ~np.isfinite(audio).all(1)
+    return Outcome(seconds, np.zeros_like(broken), broken, audio)

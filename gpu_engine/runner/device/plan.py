@@ -1,0 +1,51 @@
+"""What a graph device is made of: variants, batch sizes, precision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+from gpu_engine.kernels.ops import Variant
+
+FrameVariant = Literal["chain", "streamed"]
+CodecVariant = Literal["module", "fused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Defaults are predictions (docs/log.md); `bench steps --variants all` measures them.
+
+    `streamed_rows`: up to so many rows the predictor's frame is the one streaming kernel, beyond
+    it, and where that can't be built, a chain. `codec_dtype` float32 multiplies in tf32."""
+
+    slots: int = 256
+    positions: int = 2048
+    texts: int = 1032
+    step_rows: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+    codec_rows: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64)
+    codec_frames: tuple[int, ...] = (1, 2, 4, 8, 16)
+    variant: Variant = "fused"
+    library_rows: int = 96
+    """Batches of more rows take cuBLAS for their products."""
+    streamed_rows: int = 8
+    kept: float = 0.0
+    codec: CodecVariant = "fused"
+    codec_dtype: torch.dtype = torch.float16
+    fp8: bool = False
+
+    @classmethod
+    def plain(cls, slots: int, positions: int) -> Plan:
+        """References only: any device."""
+        return cls(
+            slots=slots,
+            positions=positions,
+            texts=positions + 8,
+            step_rows=(1, 2, 4),
+            codec_rows=(1, 2, 4),
+            variant="plain",
+            streamed_rows=0,
+            codec="module",
+            codec_dtype=torch.float32,
+        )

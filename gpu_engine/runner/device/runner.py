@@ -1,0 +1,236 @@
+"""The `Device` of a GPU: every job a replayed graph over slot numbers, answers collected later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+import structlog
+import torch
+from torch import Tensor
+
+from gpu_engine.kernels.ops import Ops, make_ops
+from gpu_engine.kernels.slots import arena_for
+from gpu_engine.models.checkpoint import Checkpoint
+from gpu_engine.models.prompt import embed_prompt
+from gpu_engine.runner.cache import PromptCache, prefix_key
+from gpu_engine.runner.device.decoding import Decoding
+from gpu_engine.runner.device.frame import FrameStep, FrameWeights
+from gpu_engine.runner.device.lanes import Lane, Pending, Reader, Replay, outcome
+from gpu_engine.runner.device.plan import Plan
+from gpu_engine.runner.device.prefill import LENGTHS, PrefillStep
+from gpu_engine.runner.device.talker import TalkerStep
+from gpu_engine.runner.protocol import Outcome, PrefixStats, Shapes, Slots
+from gpu_engine.runner.session import Session
+from gpu_engine.runner.voice import encode_voice
+
+log = structlog.get_logger()
+
+PREFIX_BYTES = 1 << 30
+
+
+class GraphDevice:
+    """Talker and predictor on one lane, the codec on another beside it. Graphs are captured when it
+    is made; a batch is padded with the scratch slot to the next captured size."""
+
+    @torch.inference_mode()
+    def __init__(self, checkpoint: Checkpoint, plan: Plan) -> None:
+        talker = checkpoint.talker
+        self.checkpoint, self.plan, self.device = checkpoint, plan, talker.device
+        self.arena = arena_for(
+            talker.config, plan.slots, plan.positions, plan.texts, talker.codec_head.weight
+        )
+        most = max(*plan.step_rows, *plan.codec_rows)
+        self.main = Lane(self.device, most, self.arena.scratch)
+        self.decoding = Decoding(checkpoint.codec_decoder, self.arena, plan, most)
+        self.prefixes = PromptCache(PREFIX_BYTES)
+        self._prompts: dict[int, Tensor] = {}
+        self._texts: dict[int, int] = {}
+        self._told = self.main.ring((2, most), torch.bool)
+        self._answer = torch.zeros(2, most, dtype=torch.bool, device=self.device)
+        self._weights = FrameWeights(talker, plan.fp8)
+        self._talk = {rows: self._talker_graph(rows) for rows in plan.step_rows}
+        self._predict = {rows: self._frame_graph(rows) for rows in plan.step_rows}
+        steps = TalkerStep(talker, self.arena, self._ops(LENGTHS[0]), plan.fp8)
+        lengths = [n for n in LENGTHS if n < plan.positions] + [plan.positions]
+        self._prefill = [self._prefill_graph(steps, length) for length in lengths]
+
+    def _ops(self, rows: int) -> Ops:
+        library = self.plan.variant != "plain" and rows > self.plan.library_rows
+        return make_ops("library" if library else self.plan.variant)
+
+    def _talker_graph(self, rows: int) -> Replay:
+        step = TalkerStep(self.checkpoint.talker, self.arena, self._ops(rows), self.plan.fp8)
+
+        def run() -> None:
+            self._answer[:, :rows] = step(self.main.slots[:rows])
+
+        return self.main.capture(run)
+
+    def _frame_graph(self, rows: int) -> Replay:
+        frame = self._frame(rows)
+        return self.main.capture(lambda: frame(self.main.slots[:rows]))
+
+    def _frame(self, rows: int) -> Callable[[Tensor], None]:
+        ops, weights, arena = self._ops(rows), self._weights, self.arena
+        if rows <= self.plan.streamed_rows and self.device.type == "cuda" and not self.plan.fp8:
+            from gpu_engine.kernels.stream.build import CannotBuild
+            from gpu_engine.runner.device.streamed import StreamedFrame, shape_of
+
+            try:
+                return StreamedFrame(weights, arena, ops, shape_of(weights, rows), self.plan.kept)
+            except CannotBuild as problem:
+                log.warning("the frame runs as a chain of kernels", rows=rows, problem=str(problem))
+        return FrameStep(weights, arena, ops, rows)
+
+    def _prefill_graph(self, talk: TalkerStep, length: int) -> tuple[PrefillStep, Replay]:
+        step = PrefillStep(talk, length)
+
+        def run() -> None:
+            self._answer[:, :1] = step()
+
+        return step, self.main.capture(run)
+
+    # ---- the protocol
+
+    @property
+    def shapes(self) -> Shapes:
+        plan, gpu = self.plan, self.device.type == "cuda"
+        return Shapes(
+            slots=plan.slots,
+            positions=plan.slots * plan.positions,
+            longest=plan.positions,
+            page=plan.positions,
+            step_rows=plan.step_rows,
+            codec_rows=plan.codec_rows,
+            codec_frames=plan.codec_frames,
+            overlapped=gpu,
+            lanes=2 if gpu else 1,
+        )
+
+    @property
+    def nbytes(self) -> int:
+        return self.arena.nbytes + self.decoding.nbytes
+
+    @torch.inference_mode()
+    def open(self, slot: int, session: Session) -> bool:
+        plan = session.plan
+        with self.main.here():
+            prompt = embed_prompt(self.checkpoint.talker, plan, session.vector, session.codes)
+            self.arena.open(slot, session.seed, session.sampling)
+            self._write_text(slot, 0, prompt.trailing, prompt.tts_pad)
+            cached = session.codes is None and plan.prefix_length == len(prompt.inputs) - 1
+            if cached:
+                self._recall(slot, session, prompt.inputs)
+            else:
+                self._prompts[slot] = prompt.inputs
+        self.decoding.open(slot, session.codes, self.main)
+        return cached
+
+    def _write_text(self, slot: int, at: int, vectors: Tensor, pad: Tensor) -> None:
+        """Vectors from place `at` on, and what comes after all of them."""
+        room = self.arena.text.shape[1]
+        end = at + len(vectors)
+        assert end < room, f"the front bounds a text to {room - 1} tokens"
+        self.arena.text[slot, at:end] = vectors
+        self.arena.text[slot, end] = pad
+        self.arena.texts[slot] = end + 1
+        self._texts[slot] = end
+
+    def _recall(self, slot: int, session: Session, inputs: Tensor) -> None:
+        """The prompt but for its last position, which the first Talker step reads."""
+        length = len(inputs) - 1
+        entry = self.prefixes.get(
+            prefix_key(session), partial(self._read_prefix, slot, inputs[:-1])
+        )
+        keys, values = entry.tensors
+        self.arena.keys[:, slot, :, :length] = keys
+        self.arena.values[:, slot, :, :length] = values
+        self.arena.position[slot] = length
+        self.arena.next_input[slot] = inputs[-1]
+
+    def _read_prefix(self, slot: int, inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """By a prefill whose draw is undone: the slot is opened for it."""
+        step, replay = self._prefill_of(len(inputs))
+        step.fill(inputs, slot)
+        replay()
+        self.arena.seen[slot] = False
+        self.arena.tokens[slot] = 0
+        cut = slice(None), slot, slice(None), slice(len(inputs))
+        return self.arena.keys[cut].clone(), self.arena.values[cut].clone()
+
+    def _prefill_of(self, length: int) -> tuple[PrefillStep, Replay]:
+        return next(pair for pair in self._prefill if pair[0].length >= length)
+
+    @torch.inference_mode()
+    def extend(self, slot: int, text_ids: Sequence[int]) -> None:
+        with self.main.here():
+            ids = torch.tensor([*text_ids, self._pad], device=self.device)
+            vectors = self.checkpoint.talker.embed_text(ids)
+            self._write_text(slot, self._texts[slot], vectors[:-1], vectors[-1])
+
+    @property
+    def _pad(self) -> int:
+        return self.checkpoint.config.text_ids.tts_pad
+
+    def close(self, slot: int) -> None:
+        self._prompts.pop(slot, None)
+
+    @torch.inference_mode()
+    def prefill(self, slots: Slots) -> Pending:
+        """One row: `Shapes.prefill_rows` names no more."""
+        (slot,) = slots.tolist()
+        inputs = self._prompts.pop(slot)
+        step, replay = self._prefill_of(len(inputs))
+        with self.main.here():
+            step.fill(inputs, slot)
+        return self.main.launch(slots, 1, replay, partial(self._read_told, 1))
+
+    @torch.inference_mode()
+    def talk(self, slots: Slots) -> Pending:
+        padded = _next(self.plan.step_rows, len(slots))
+        read = partial(self._read_told, len(slots))
+        return self.main.launch(slots, padded, self._talk[padded], read)
+
+    @torch.inference_mode()
+    def predict(self, slots: Slots) -> Pending:
+        padded, rows = _next(self.plan.step_rows, len(slots)), len(slots)
+        return self.main.launch(
+            slots, padded, self._predict[padded], lambda _: partial(outcome, rows)
+        )
+
+    @torch.inference_mode()
+    def decode(self, slots: Slots, frames: int) -> Pending:
+        return self.decoding.launch(slots, frames, self.main)
+
+    def encode_voice(self, pcm: bytes) -> Pending:
+        with self.main.here():
+            return _voice(self.checkpoint, pcm)
+
+    def prefix_stats(self) -> PrefixStats:
+        cache = self.prefixes
+        return PrefixStats(cache.hits, cache.misses, len(cache), cache.nbytes)
+
+    def spoken_codes(self, slot: int, frames: int) -> Tensor:
+        with self.main.here():
+            return self.arena.codes[slot, :frames].clone()
+
+    def _read_told(self, rows: int, turn: int) -> Reader:
+        told = self._told[turn]
+        told.copy_(self._answer, non_blocking=True)
+        return lambda seconds: outcome(rows, seconds, told)
+
+
+def _voice(checkpoint: Checkpoint, pcm: bytes) -> Pending:
+    nobody = np.zeros(1, np.bool_)
+    try:
+        voice = encode_voice(checkpoint, pcm)
+    except (RuntimeError, ValueError):
+        log.exception("voice encoding failed")
+        return Pending(lambda seconds: Outcome(seconds, nobody, ~nobody))
+    return Pending(lambda seconds: Outcome(seconds, nobody, nobody, voice=voice))
+
+
+def _next(sizes: tuple[int, ...], rows: int) -> int:
+    return next(size for size in sizes if size >= rows)
