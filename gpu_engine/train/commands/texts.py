@@ -32,7 +32,7 @@ def add(stages: Stages) -> None:  # type: ignore[valid-type]
         "--phonemes", metavar="MODULE:FUNCTION", help="how the teacher's phonemes are made"
     )
     stage.add_argument("--seed", type=int, default=1)
-    stage.add_argument("--minutes", type=float, default=1e9, help="then the file ends as it is")
+    stage.add_argument("--minutes", type=float, default=1e9, help="of phonemising, at most")
     stage.add_argument("--workers", type=int, default=2, help="processes that phonemise")
 
 
@@ -42,9 +42,10 @@ def run(args: argparse.Namespace) -> None:
     maker = TextMaker(read_seeds(args.seeds), lexicon, avoid, args.seed)
     texts = maker.make(args.count)
     count = letters = 0
-    until = time.monotonic() + 60 * args.minutes
+    until = 0.0
     with gzip.GzipFile(args.out, "wb", mtime=0) as file:
         for text, phonemes in with_phonemes(texts, args.phonemes, args.workers):
+            until = until or time.monotonic() + 60 * args.minutes  # they were drawn by now
             count, letters = count + 1, letters + len(text.spoken)
             file.write(line(text, phonemes).encode())
             if time.monotonic() > until:
