@@ -19,8 +19,8 @@ from django.db import close_old_connections, reset_queries  # noqa: E402
 from django.urls import path  # noqa: E402
 
 from ttsapp.dialects.deepgram.sockets import SpeakSocket  # noqa: E402
+from ttsapp.dialects.openai.sockets import SpeechSocket  # noqa: E402
 from ttsapp.edge import BodyLimit, Lifespan, PagesAndApi, RefuseUnknownSockets  # noqa: E402
-from ttsapp.speech.sockets import SpeechConsumer  # noqa: E402
 
 # The loop waits so long for a database thread that computes: with Python's 5 ms, audio would too.
 sys.setswitchinterval(0.0005)
@@ -36,8 +36,8 @@ _route: Any = path
 # API sockets are not wrapped in an origin check: server-side clients send no Origin.
 _sockets = URLRouter(
     [
-        _route("v1/audio/speech/ws", SpeechConsumer.as_asgi()),
-        _route("openai/v1/audio/speech/ws", SpeechConsumer.as_asgi()),
+        _route("v1/audio/speech/ws", SpeechSocket.as_asgi()),
+        _route("openai/v1/audio/speech/ws", SpeechSocket.as_asgi()),
         _route("v1/speak", SpeakSocket.as_asgi()),
         _route("deepgram/v1/speak", SpeakSocket.as_asgi()),
         _route("", RefuseUnknownSockets()),

@@ -35,7 +35,8 @@ def spoken(chunks: int) -> bytes:
 
 @dataclass
 class Script:
-    """How streams go: those to come, or one after the other in `next_scripts`. `hold_after`: wait there for `release` (or the client's end)."""
+    """How streams go: those to come, or one after the other in `next_scripts`.
+    `hold_after`: wait there for `release` (or the client's end)."""
 
     chunks: int = 5
     hold_after: int | None = None

@@ -16,6 +16,7 @@ from ttsapp.errors import ApiError
 from ttsapp.http import error_response, request_id
 from ttsapp.keys import credentials
 from ttsapp.keys.authentication import Caller, authenticate
+from ttsapp.keys.tokens import Scope
 from ttsapp.speech import services
 
 Rest = ParamSpec("Rest")
@@ -24,7 +25,11 @@ View = Callable[Concatenate[HttpRequest, Rest], Answer]
 KeyedView = Callable[Concatenate[HttpRequest, Caller, Rest], Answer]
 
 
-def endpoint(dialect: Dialect, *methods: str) -> Callable[[KeyedView[Rest]], View[Rest]]:
+def endpoint(
+    dialect: Dialect, *methods: str, scope: Scope | None = None
+) -> Callable[[KeyedView[Rest]], View[Rest]]:
+    """`scope`: what an access token must be good for to be let in beside keys."""
+
     def decorate(view: KeyedView[Rest]) -> View[Rest]:
         @wraps(view)
         async def guarded(
@@ -32,7 +37,7 @@ def endpoint(dialect: Dialect, *methods: str) -> Callable[[KeyedView[Rest]], Vie
         ) -> HttpResponseBase:
             try:
                 _check_method(request, methods)
-                caller = await authenticate(credentials.of_request(request))
+                caller = await authenticate(credentials.of_request(request), scope)
                 return await view(request, caller, *args, **kwargs)
             except ApiError as error:
                 response = error_response(error, dialect)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ttsapp.dialects.deepgram.dialect import DEEPGRAM
 from ttsapp.dialects.dialect import Dialect
+from ttsapp.dialects.elevenlabs.dialect import ELEVENLABS
 from ttsapp.dialects.openai.dialect import OPENAI
 
 # OpenAI's root is the one that others' paths lie under, so it is asked last.
-DIALECTS: tuple[Dialect, ...] = (DEEPGRAM, OPENAI)
+DIALECTS: tuple[Dialect, ...] = (DEEPGRAM, ELEVENLABS, OPENAI)
 
 
 def find(path: str) -> Dialect | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar, cast
 from uuid import UUID
@@ -19,6 +20,7 @@ from ttsapp.edge import Send
 from ttsapp.errors import ApiError
 from ttsapp.keys import credentials
 from ttsapp.keys.authentication import Caller, authenticate
+from ttsapp.keys.tokens import Scope
 from ttsapp.server import connection
 from ttsapp.speech import services
 from ttsapp.speech.context import Context
@@ -56,8 +58,9 @@ class DialectSocket(AsyncWebsocketConsumer):
     # ---- for the dialects
 
     async def caller(self) -> Caller:
-        """Asked for each context, so that a revoked key ends with its socket still open."""
-        return await authenticate(self.authorization)
+        """Asked for each context, so that a revoked key ends with its socket still open. A token
+        opens the socket: it may expire while that is in use."""
+        return await authenticate(self.authorization, Scope.SPEECH, token_at=self._opened_at)
 
     def fresh_id(self) -> UUID:
         """A context's id, bound to the log lines that follow."""
@@ -90,7 +93,7 @@ class DialectSocket(AsyncWebsocketConsumer):
 
     async def connect(self) -> None:
         """Bad credentials are refused in the handshake, before there is a socket."""
-        self._speaking = []
+        self._speaking, self._opened_at = [], time.time()
         self.authorization = credentials.of_socket(self.scope)
         try:
             caller = await self.caller()

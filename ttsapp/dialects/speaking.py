@@ -12,7 +12,7 @@ from ttsapp import background
 from ttsapp.server.connection import Connection
 from ttsapp.speech.context import Context
 from ttsapp.speech.delivery import Delivery
-from ttsapp.speech.events import Audio, Event
+from ttsapp.speech.events import Audio, Done, Event
 
 log = structlog.get_logger()
 
@@ -64,6 +64,6 @@ class Speaking:
             self._pending_pcm += len(event.pcm)
         for frame in frames:
             await self._send(frame)
-        if frames and self._pending_pcm:
+        if frames and self._pending_pcm and isinstance(event, Audio | Done):
             self._delivery.hand_over(self._pending_pcm, sum(len(frame) for frame in frames))
             self._pending_pcm = 0

@@ -14,6 +14,7 @@ from ttsapp.dialects.deepgram.messages import Message
 from ttsapp.dialects.socket import NORMAL, POLICY, SERVER_FAULT, DialectSocket
 from ttsapp.dialects.speaking import Frame
 from ttsapp.errors import ApiError, invalid
+from ttsapp.keys import credentials
 from ttsapp.speech.context import Context
 from ttsapp.speech.encoders import Encoding
 from ttsapp.speech.events import Audio, Done, Event, Failed
@@ -33,7 +34,11 @@ class SpeakSocket(DialectSocket):
 
     async def opening(self) -> None:
         query = parse_qsl(self.scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        given = {name: value for name, value in query if name not in ("token", "api_key")}
+        given = {
+            name: value
+            for name, value in query
+            if name not in ("token", *credentials.KEY_PARAMETERS)
+        }
         self._wanted = asked.parse(given, is_socket=True)
         self._waiting: deque[Message] = deque()
         caller = await self.caller()

@@ -14,13 +14,14 @@ from ttsapp.dialects.door import endpoint
 from ttsapp.errors import ApiError
 from ttsapp.http import request_id
 from ttsapp.keys.authentication import Caller
+from ttsapp.keys.tokens import Scope
 from ttsapp.speech import answers
 from ttsapp.speech.order import Order, check_text
 from ttsapp.speech.session import Session
 from ttsapp.voices.selectors import catalogue
 
 
-@endpoint(DEEPGRAM, "POST")
+@endpoint(DEEPGRAM, "POST", scope=Scope.SPEECH)
 async def speak(request: HttpRequest, caller: Caller) -> HttpResponseBase:
     try:
         text = _text(request)

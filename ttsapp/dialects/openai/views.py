@@ -15,12 +15,13 @@ from ttsapp.dialects.openai.dialect import OPENAI
 from ttsapp.errors import ApiError
 from ttsapp.http import json_response, request_id
 from ttsapp.keys.authentication import Caller
+from ttsapp.keys.tokens import Scope
 from ttsapp.speech import answers
 from ttsapp.speech.session import Session
 from ttsapp.voices.selectors import catalogue
 
 
-@endpoint(OPENAI, "POST")
+@endpoint(OPENAI, "POST", scope=Scope.SPEECH)
 async def speech(request: HttpRequest, caller: Caller) -> HttpResponseBase:
     session = await _understand(request, caller)
     order = session.order
