@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -69,11 +70,19 @@ class PreparedSpeech(Segment):
 
     def part(self) -> Part:
         spoken = super().part()
-        made = max(made for sent, made in self._sent if sent <= self.delivered_bytes)
-        delivered_ms = made // BYTES_PER_MS
+        delivered_ms = self._made_of(self.delivered_bytes) // BYTES_PER_MS
         return Part(
             self._prepared.characters, expected_ms(self.text), delivered_ms, spoken.total_ms
         )
+
+    def _made_of(self, sent_bytes: int) -> int:
+        """How much of the engine's audio the first so many bytes hold."""
+        after = bisect(self._sent, (sent_bytes, self.made_bytes))
+        sent, made = self._sent[after - 1]
+        if after == len(self._sent):
+            return made
+        next_sent, next_made = self._sent[after]
+        return made + (sent_bytes - sent) * (next_made - made) // (next_sent - sent)
 
     def _noted(self, chunk: bytes) -> bytes:
         self._sent.append((self._sent[-1][0] + len(chunk), self.made_bytes))
