@@ -15,6 +15,8 @@ _WANTED: dict[Any, str] = {
     bool: "true or false",
     int: "a whole number",
     float: "a number",
+    list: "a list",
+    dict: "an object",
 }
 _WANTED_ELSE = 'text in quotes, or an object {"id": text}'
 _SENT: dict[Any, str] = {
@@ -27,17 +29,31 @@ _SENT: dict[Any, str] = {
 }
 
 
-def fields(body: bytes, known: Mapping[str, Any], required: tuple[str, ...]) -> dict[str, Any]:
-    """The fields of a JSON object, each of its known type. Raises ApiError 400."""
-    raw = _object(body)
+def fields(
+    body: bytes,
+    known: Mapping[str, Any],
+    required: tuple[str, ...],
+    *,
+    within: str = "",
+    has_nulls: bool = False,
+) -> dict[str, Any]:
+    """The fields of a JSON object, each of its known type. Raises ApiError 400.
+
+    `within`: the field whose value the object is. `has_nulls`: null is the same as left out."""
+    raw = _object(body, within)
+    prefix = f"{within}." if within else ""
+    if has_nulls:
+        raw = {name: value for name, value in raw.items() if bytes(value) != b"null"}
     for name in raw:
         if name not in known:
-            message = f"Unknown field {name[:50]!r}: leave it out. Known are {', '.join(known)}."
-            raise invalid(message, name[:50], "unknown_field")
+            said = (prefix + name)[:50]
+            message = f"Unknown field {said!r}: leave it out. Known are {', '.join(known)}."
+            raise invalid(message, said, "unknown_field")
     for name in required:
         if name not in raw:
-            raise invalid(f"The field {name} is required: add it.", name, "missing_field")
-    return {name: _typed(name, value, known[name]) for name, value in raw.items()}
+            said = prefix + name
+            raise invalid(f"The field {said} is required: add it.", said, "missing_field")
+    return {name: _typed(prefix + name, value, known[name]) for name, value in raw.items()}
 
 
 def check_choice(values: Mapping[str, Any], name: str, choices: tuple[str, ...]) -> None:
@@ -48,10 +64,13 @@ def check_choice(values: Mapping[str, Any], name: str, choices: tuple[str, ...])
         raise invalid(message, name)
 
 
-def _object(body: bytes) -> dict[str, msgspec.Raw]:
+def _object(body: bytes, within: str) -> dict[str, msgspec.Raw]:
     try:
         return msgspec.json.decode(body, type=dict[str, msgspec.Raw])
     except msgspec.ValidationError:
+        if within:
+            message = f"{within} is not a JSON object: send one with its fields."
+            raise invalid(message, within, "invalid_type") from None
         message = "The body is not a JSON object: send one with the fields of the request."
         raise invalid(message, None, "invalid_json") from None
     except (msgspec.DecodeError, RecursionError):

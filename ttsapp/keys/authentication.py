@@ -12,9 +12,10 @@ from django.utils import timezone
 
 from ttsapp import background, database
 from ttsapp.errors import ApiError
-from ttsapp.keys import selectors, services
+from ttsapp.keys import selectors, services, tokens
 from ttsapp.keys.secrets import KeyText, parse
 from ttsapp.keys.selectors import KeyRecord
+from ttsapp.keys.tokens import Scope
 
 # A revoked key must stop within one second everywhere: half of that may be spent here.
 CACHE_SECONDS = 0.5
@@ -31,6 +32,11 @@ class Caller:
     tenant_id: int
     key_id: int | None
     label: str
+
+    @property
+    def public_id(self) -> str | None:
+        """The key's, by which a token can name it."""
+        return None if self.key_id is None else self.label.removeprefix("key:")
 
 
 class RecentKeys:
@@ -56,12 +62,18 @@ class RecentKeys:
 _recent = RecentKeys()
 
 
-async def authenticate(authorization: str) -> Caller:
-    """The caller behind an Authorization header. Raises ApiError 401 or 403."""
-    key = _presented(authorization)
-    record = await _look_up(key.public_id)
-    if record is None or not _same(record, key):
-        raise _refusal("Incorrect API key provided.")
+async def authenticate(
+    authorization: str, scope: Scope | None = None, *, token_at: float | None = None
+) -> Caller:
+    """The caller behind an Authorization header. Raises ApiError 401 or 403.
+
+    `scope`: what a token must be good for; by default only keys are let in. `token_at`: when it had
+    to be valid, in Unix seconds; by default now."""
+    credential = _presented(authorization)
+    if tokens.is_token(credential):
+        record = await _by_token(credential, scope, token_at or time.time())
+    else:
+        record = await _by_key(credential)
     _check_usable(record)
     structlog.contextvars.bind_contextvars(key=record.public_id)
     if _is_touch_due(record):
@@ -69,14 +81,34 @@ async def authenticate(authorization: str) -> Caller:
     return Caller(record.tenant_id, record.id, f"key:{record.public_id}")
 
 
-def _presented(authorization: str) -> KeyText:
+def _presented(authorization: str) -> str:
     scheme, _, credential = authorization.strip().partition(" ")
     if scheme.lower() not in _SCHEMES or not credential:
         raise _refusal("You didn't provide an API key. Send it as: Authorization: Bearer KEY")
-    key = parse(credential.strip())
+    return credential.strip()
+
+
+async def _by_key(credential: str) -> KeyRecord:
+    key = parse(credential)
     if key is None:
         raise _refusal("Incorrect API key provided: it is mistyped or not a key of this service.")
-    return key
+    record = await _look_up(key.public_id)
+    if record is None or not _same(record, key):
+        raise _refusal("Incorrect API key provided.")
+    return record
+
+
+async def _by_token(credential: str, scope: Scope | None, at: float) -> KeyRecord:
+    token = tokens.read(credential)
+    record = None if token is None else await _look_up(token.public_id)
+    if token is None or record is None:
+        raise _refusal("Incorrect access token provided.")
+    if token.expires_at <= at:
+        raise _refusal("This access token has expired: ask for another.")
+    if token.scope is not scope:
+        message = f"This access token is for {token.scope} only: use an API key here."
+        raise ApiError(403, "token_out_of_scope", message)
+    return record
 
 
 async def _look_up(public_id: str) -> KeyRecord | None:

@@ -13,7 +13,7 @@ from django.http import HttpRequest
 # ElevenLabs' clients send the first, Cartesia's in voice-agent frameworks the second.
 _KEY_HEADERS = ("xi-api-key", "x-api-key")
 # Browsers cannot set a socket's headers: theirs put the key into the address or a protocol's name.
-_KEY_PARAMETERS = ("api_key", "access_token", "authorization", "single_use_token")
+KEY_PARAMETERS = ("api_key", "access_token", "authorization", "single_use_token")
 _SCHEMES = ("token", "bearer")
 
 Header = Callable[[str], str | None]
@@ -51,7 +51,7 @@ def _in_protocols(offered: list[str]) -> str:
 
 def _in_query(query: bytes) -> str:
     fields = parse_qs(query.decode("latin-1"))
-    found = next((fields[name][0] for name in _KEY_PARAMETERS if name in fields), None)
+    found = next((fields[name][0] for name in KEY_PARAMETERS if name in fields), None)
     if found is None:
         return ""
     return found if found.partition(" ")[0].lower() in _SCHEMES else f"Bearer {found}"

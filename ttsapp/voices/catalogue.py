@@ -42,6 +42,10 @@ class Preset:
     native_language: str
     description: str
 
+    @property
+    def is_female(self) -> bool:
+        return not _FEMALE_WORDS.isdisjoint(re.findall(r"\w+", self.description.casefold()))
+
 
 @dataclass(frozen=True, slots=True)
 class SpeechModel:
@@ -117,7 +121,7 @@ def stand_ins(
     model: SpeechModel, female_names: tuple[str, ...], male_names: tuple[str, ...]
 ) -> dict[str, Preset]:
     """Another service's voice names, shared out over the model's voices of the same kind."""
-    female = tuple(preset for preset in model.presets if _is_female(preset))
+    female = tuple(preset for preset in model.presets if preset.is_female)
     male = tuple(preset for preset in model.presets if preset not in female)
     names: dict[str, Preset] = {}
     for group, voices in ((female_names, female), (male_names, male)):
@@ -125,10 +129,6 @@ def stand_ins(
         if pool:
             names.update((name, pool[place % len(pool)]) for place, name in enumerate(group))
     return names
-
-
-def _is_female(preset: Preset) -> bool:
-    return not _FEMALE_WORDS.isdisjoint(re.findall(r"\w+", preset.description.casefold()))
 
 
 def _english(presets: tuple[Preset, ...]) -> tuple[Preset, ...]:
