@@ -167,6 +167,9 @@ class CoreStatus(Message, frozen=True):
     underruns_total: int
     memory_bytes: int
     modules: dict[str, ModuleCounters]
+    prefix_hits: int = 0
+    prefix_misses: int = 0
+    prefix_bytes: int = 0
 
 
 ToFront = (

@@ -15,6 +15,7 @@ from rich.progress import Progress
 
 from gpu_engine.bench import load, plot, report
 from gpu_engine.bench.client import Target, speak
+from gpu_engine.bench.commands import MODULES, add_loads
 from gpu_engine.bench.machine import describe
 from gpu_engine.bench.summary import lead, real_time_factor, summarize
 from gpu_engine.server.settings import default_checkpoint
@@ -38,8 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--start-seconds", type=float, default=start, help="of the product's second start")
     setup = os.environ.get("PARLANCE_SETUP_SECONDS")
     add("--setup-seconds", type=float, default=setup, help="of make setup in a bare clone")
-    measures = parser.add_subparsers(dest="measure", metavar="steps")
+    measures = parser.add_subparsers(dest="measure", metavar="MEASURE")
     _add_steps(measures.add_parser("steps", help="milliseconds of each module by batch"))
+    add_loads(measures)
 
 
 def _add_steps(parser: argparse.ArgumentParser) -> None:
@@ -58,9 +60,10 @@ def _add_steps(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Exit status 1 where a request failed: figures are then no figures."""
-    if arguments.measure == "steps":
-        # Needs torch, which a load from outside does not.
-        status: int = import_module("gpu_engine.bench.steps").run(arguments)
+    if arguments.measure is not None:
+        # Some need torch, which a load from outside does not.
+        name = MODULES.get(arguments.measure, arguments.measure)
+        status: int = import_module(f"gpu_engine.bench.{name}").run(arguments)
         return status
     console = Console()
     result = {"machine": describe(), "seed": arguments.seed}

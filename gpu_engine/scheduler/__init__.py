@@ -5,6 +5,7 @@ from gpu_engine.scheduler.jobs import Booked, Job, Kind, Result
 from gpu_engine.scheduler.policy import RAMPS, SchedulerSettings
 from gpu_engine.scheduler.scheduler import Scheduler
 from gpu_engine.scheduler.stream import FRAME_S, BooksError, Ended, Stage, Stream
+from gpu_engine.scheduler.trace import Recorder, replay
 
 __all__ = [
     "FRAME_S",
@@ -16,9 +17,11 @@ __all__ = [
     "Job",
     "Kind",
     "Measured",
+    "Recorder",
     "Result",
     "Scheduler",
     "SchedulerSettings",
     "Stage",
     "Stream",
+    "replay",
 ]

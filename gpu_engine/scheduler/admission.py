@@ -72,7 +72,7 @@ class Admission:
         t, chosen = self._table, self._settings
         taken = t.stage != FREE
         left = np.maximum(1.0, t.cap * self._choice.spoken_share - t.frames)
-        left = np.where(t.stage >= GENERATED, 0.0, left) * FRAME_S
+        left = np.where(t.steps | t.out_of_text, left, 0.0) * FRAME_S
         work = left / FRAME_S * self._rate()
         # A paced stream ends no earlier than its pace: what is left plays on from where it stands.
         pace = np.where(t.heard & t.paced, t.ahead(now) + left - chosen.idle_lead, 0.0)

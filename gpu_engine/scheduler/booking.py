@@ -14,6 +14,7 @@ from gpu_engine.scheduler.stream import FRAME_S, GENERATED, LEAVING, PREDICT, TA
 
 FIRST_GUESS_AUDIO = 0.15
 SMOOTHING = 0.2
+NOBODY = np.zeros(0, np.bool_)
 CODEC, PREDICTOR, ENCODE = Kind.CODEC, Kind.PREDICTOR, Kind.ENCODE
 
 
@@ -51,18 +52,18 @@ class Booking:
     def complete(self, job: Job, result: Result, now: float) -> Booked:
         self._costs.observe(job.kind, job.rows, job.frames, result.seconds)
         t, rows = self._table, job.slots
-        released = np.zeros(len(rows), np.bool_)
+        released = NOBODY
         if job.kind is ENCODE:
             return Booked([], released)
         t.jobs[rows] -= 1
-        t.progressed[rows] = now
         present = t.stage[rows] != LEAVING
         ended = self._break(job, result, present)
         if job.kind is CODEC:
             released = self._play(job, result, present, now)
         elif job.kind is not PREDICTOR:
             self._learn_code(job, result, present)
-        ended += self._finish(rows[present], now)
+        if (t.stage[rows] == GENERATED).any():
+            ended += self._finish(rows[present], now)
         self._seats.vacate(rows)
         return Booked(ended, released)
 
@@ -94,7 +95,7 @@ class Booking:
         """Moves the playback clocks. Audio of a stream that was not heard yet is held back until it
         lasts until the next chunk; everything after that leaves at once."""
         t, rows = self._table, job.slots
-        t.decoding[rows] = False
+        t.decoding[rows], t.progressed[rows] = False, now
         if result.audio is not None:
             t.held[rows[present]] += result.audio[present]
         heard = t.heard[rows]
@@ -107,7 +108,9 @@ class Booking:
         t.dry_at[leaving] = np.maximum(t.dry_at[leaving], now) + t.held[leaving]
         t.held[leaving] = 0.0
         t.heard[leaving] = True
+        t.silent[leaving] = False
         t.chunks[leaving] += 1
+        t.chunk[leaving] = t.ramp[leaving, np.minimum(t.chunks[leaving], t.ramp.shape[1] - 1)]
         t.underruns[rows[late]] += 1
         self.totals.underruns += int(np.count_nonzero(late))
         return ready
@@ -117,7 +120,7 @@ class Booking:
         t = self._table
         stalled = (t.stage[rows] == GENERATED) | t.out_of_text[rows]
         over = stalled & (t.pending[rows] <= 0)
-        enough = t.held[rows] >= self._choice.needed(self._choice.streams)[rows]
+        enough = t.held[rows] >= self._choice.needed(self._choice.streams, rows)
         lasting: Flags = over | enough | t.background[rows]
         return lasting
 
@@ -136,8 +139,6 @@ class Booking:
         was still held back leaves with their end."""
         t = self._table
         done = (t.stage[rows] == GENERATED) & (t.jobs[rows] == 0)
-        if not done.any():
-            return []
         over = rows[done & (t.pending[rows] <= 0)]
         held = over[(t.held[over] > 0) & ~t.heard[over]]
         self._note_first(held, now)

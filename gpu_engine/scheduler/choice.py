@@ -11,7 +11,7 @@ from gpu_engine.scheduler.costs import CostModel
 from gpu_engine.scheduler.jobs import Flags, Job, Kind, Seconds, Slots
 from gpu_engine.scheduler.outlook import Outlook
 from gpu_engine.scheduler.policy import SchedulerSettings
-from gpu_engine.scheduler.stream import FRAME_S, GENERATED, PREFILL
+from gpu_engine.scheduler.stream import FRAME_S, FREE, GENERATED, PREFILL
 from gpu_engine.scheduler.table import NEVER, Table
 
 # Kinds as small numbers, so that one array can name every row's next job.
@@ -26,21 +26,20 @@ LANES = {kind: number for number, kind in enumerate(STEPS)}
 class View:
     """All slots at one instant. `wants` is the number of each row's next job whatever its lead,
     `due` the frames to decode now, `start` the latest start, `ahead` the lead in seconds,
-    `unheard` who waits for first audio."""
+    `waits` who is listening and has heard nothing yet, `free` whom pacing does not hold back."""
 
     now: float
-    streams: int
     wants: Slots
     due: Slots
     start: Seconds
     ahead: Seconds
-    unheard: Flags
+    waits: Flags
     free: Flags
-    """Rows that pacing does not hold back."""
 
 
 class Choice:
-    """Looks at the table, changes nothing."""
+    """Looks at the table, changes nothing. Written for few operations, not for few rows: each
+    costs about the same for one row as for hundreds."""
 
     def __init__(
         self, table: Table, costs: CostModel, outlook: Outlook, settings: SchedulerSettings
@@ -53,68 +52,86 @@ class Choice:
         """Frames that a stream usually makes, as a share of its cap."""
         self.streams = 0
         """Streams that spoke when it last looked."""
-        self._rows = np.arange(settings.slots)
 
     def look(self, now: float) -> View:
         t, chosen = self._table, self._settings
-        alive, pending, resting = t.alive, t.pending, t.out_of_text
-        ahead, free = t.ahead(now), t.background | ~t.paced
-        steps = alive & (t.stage < GENERATED) & ~resting
+        pending, ahead = t.pending, t.ahead(now)
+        free, last = t.background | ~t.paced, t.stage == GENERATED
+        steps = (t.stage > FREE) & ~last
+        if t.open_text.any():
+            resting = t.out_of_text
+            steps &= ~resting
+            last |= resting
         streams = int(np.count_nonzero(steps & (free | (ahead < chosen.busy_lead))))
         self.streams = streams
-        unheard = alive & ~t.heard & ~t.background
-        chunk, room = self._chunk(streams, pending, now)
-        due = self._due(chunk, room, pending, resting)
-        codec = due > 0
-        wants = np.where(codec, CODEC, np.where(steps, t.stage, NOTHING))
-        start = self._latest_start(chunk, pending, streams)
-        return View(now, streams, wants, due, start, ahead, unheard, free)
+        silent = np.flatnonzero(t.silent)
+        chunk, room = self._chunk(streams, pending, silent, now)
+        due = self._due(chunk, room, pending, last)
+        wants = np.where(due > 0, CODEC, np.where(steps, t.stage, NOTHING))
+        start = self._latest_start(chunk, pending, streams, silent, now)
+        waits = t.silent & ~t.background if len(silent) else t.silent
+        return View(now, wants, due, start, ahead, waits, free)
 
-    def _chunk(self, streams: int, pending: Slots, now: float) -> tuple[Slots, Slots]:
+    def _chunk(
+        self, streams: int, pending: Slots, silent: Slots, now: float
+    ) -> tuple[Slots, Slots]:
         """Frames of the next decode: the ramp's, fewer where the lead is too short to make and
         decode them, never fewer than what keeps up; and how many the lead has room for."""
         t, outlook = self._table, self._outlook
-        ramp = t.ramp[self._rows, np.minimum(t.chunks, t.ramp.shape[1] - 1)]
-        least = np.minimum(int(outlook.steady[streams]), t.ramp[:, -1])
-        lead = t.dry_at - (now + outlook.cushion[streams])
-        lead += pending * (outlook.safety * outlook.step[streams])
+        steady, step = int(outlook.steady[streams]), outlook.step[streams]
+        least = steady if steady == 1 else np.minimum(steady, t.ramp[:, -1])
+        lead = t.dry_at + (pending * (outlook.safety * step) - (now + outlook.cushion[streams]))
         room = np.searchsorted(outlook.chunk_times(streams), lead, side="right") - 1
-        later = np.minimum(np.maximum(ramp, least), np.maximum(room, least))
-        missing = self.needed(streams) - t.held + np.where(t.decoded == 0, self.trim_s, 0.0)
-        each = FRAME_S + outlook.late[streams]
-        first = np.maximum(np.ceil(missing / each).astype(np.int64), 1)
-        first = np.where(t.decoded == 0, np.maximum(first, t.ramp[:, 0]), first)
-        first = np.minimum(first, self._settings.longest_chunk)
-        return np.where(t.heard, later, first), np.where(t.heard, room, FULL)
+        chunk = np.minimum(np.maximum(t.chunk, least), np.maximum(room, least))
+        if len(silent):
+            chunk[silent], room[silent] = self._first_chunk(streams, silent), FULL
+        return chunk, room
 
-    def needed(self, streams: int) -> Seconds:
+    def _first_chunk(self, streams: int, rows: Slots) -> Slots:
+        """So much that after trimming the audio in hand lasts until the next chunk."""
+        t = self._table
+        fresh = t.decoded[rows] == 0
+        missing = self.needed(streams, rows) - t.held[rows] + fresh * self.trim_s
+        frames = np.ceil(missing / (FRAME_S + self._outlook.late[streams])).astype(np.int64)
+        frames = np.maximum(frames, np.where(fresh, t.ramp[rows, 0], 1))
+        first: Slots = np.minimum(frames, self._settings.longest_chunk)
+        return first
+
+    def needed(self, streams: int, rows: Slots) -> Seconds:
         """Audio that must be in a listener's hands so that the next chunk comes in time, and, on a
-        device that can't keep up, what the rest of the speech will fall behind. [slots]"""
+        device that can't keep up, what the rest of the speech will fall behind."""
         t, outlook = self._table, self._outlook
-        rest = np.maximum(0.0, t.cap * self.spoken_share - t.frames)
+        rest = np.maximum(0.0, t.cap[rows] * self.spoken_share - t.frames[rows])
         behind: Seconds = outlook.next_chunk(streams) + outlook.late[streams] * rest
         return np.minimum(behind, self._settings.longest_hold)
 
-    def _due(self, chunk: Slots, room: Slots, pending: Slots, resting: Flags) -> Slots:
+    def _due(self, chunk: Slots, room: Slots, pending: Slots, last: Flags) -> Slots:
         """Whole chunks; the rest of what is complete; all there is where the next frame would come
         too late. One frame alone is not worth a decode on a device whose decodes are slow."""
-        t, outlook = self._table, self._outlook
-        last = (t.stage == GENERATED) | resting
-        rushed = (pending >= outlook.least_rush) & (room <= pending)
-        frames = np.where(pending >= chunk, chunk, np.where(last | rushed, pending, 0))
-        frames = np.where(last, np.minimum(pending, self._settings.longest_chunk), frames)
-        return np.where(t.alive & ~t.decoding, frames, 0)
+        t = self._table
+        whole = np.where(last, self._settings.longest_chunk, chunk)
+        rushed = (room <= pending) & (pending >= self._outlook.least_rush)
+        due = np.where(pending >= whole, whole, np.where(last | rushed, pending, 0))
+        due[t.decoding] = 0
+        return due
 
-    def _latest_start(self, chunk: Slots, pending: Slots, streams: int) -> Seconds:
+    def _latest_start(
+        self, chunk: Slots, pending: Slots, streams: int, silent: Slots, now: float
+    ) -> Seconds:
         """No audio yet: soon after arrival. Playing: a margin before the listener runs dry, and
-        before the work until then. Background work only must not wait for ever."""
-        t, chosen, outlook = self._table, self._settings, self._outlook
-        early = chosen.join_head_start * (t.stage == PREFILL)
-        first = t.arrived + (chosen.first_audio_target - early)
-        work = np.maximum(0, chunk - pending) * outlook.step[streams]
-        playing = t.dry_at - chosen.margin - work
-        start = np.where(t.heard, playing, first)
-        return np.where(t.background, t.progressed + chosen.background_patience, start)
+        before the work until then; at the last moment ahead of all but who has waited long for a
+        first frame. Background work only must not wait for ever."""
+        t, chosen = self._table, self._settings
+        work = np.maximum(chunk - pending, 0) * self._outlook.step[streams]
+        start: Seconds = t.dry_at - (work + chosen.margin)
+        start -= chosen.rescue * (t.dry_at < now + self._outlook.next_chunk(streams))
+        if len(silent):
+            early = chosen.join_head_start * (t.stage[silent] == PREFILL)
+            start[silent] = t.arrived[silent] + (chosen.first_audio_target - early)
+        if t.background.any():
+            patient = t.progressed[t.background] + chosen.background_patience
+            start[t.background] = patient
+        return start
 
     # ---- from a view to a job
 
@@ -146,8 +163,8 @@ class Choice:
         rows = rows[np.argsort(start[rows], kind="stable")][: self._limit(kind, frames)]
         if len(rows) > 1:
             urgent = int(np.count_nonzero(start[rows] <= view.now + self._settings.fill_horizon))
-            firsts = int(np.count_nonzero(view.unheard[rows]))
-            others = bool((view.unheard & ~same).any())
+            firsts = int(np.count_nonzero(view.waits[rows]))
+            others = bool((view.waits & ~same).any())
             rows = rows[: self._affordable(kind, frames, len(rows), urgent, firsts, others)]
         return rows
 

@@ -56,7 +56,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Booked:
-    """What follows from a result: streams that ended, and the rows of a codec job whose audio may
+    """What follows from a result: streams that ended, and, of a codec job, the rows whose audio may
     leave now, together with what was held back before."""
 
     ended: list[Ended]

@@ -29,8 +29,10 @@ class SchedulerSettings:
     # stream that has joined shares every later step.
     first_audio_target: float = 0.1
     join_head_start: float = 0.2
-    # A playing stream is urgent this long before its listener runs dry.
+    # A playing stream is urgent this long before its listener runs dry. When only the next chunk's
+    # time is left it goes before first frames, unless these have waited as long as the rescue.
     margin: float = 0.2
+    rescue: float = 1.0
     # What a chunk may be late on its way to the listener.
     cushion: float = 0.008
     # Audio is held back before the first release at most this long.

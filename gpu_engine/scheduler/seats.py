@@ -23,6 +23,7 @@ class Seats:
         self.slot_of: dict[int, int] = {}
         self.seated: list[tuple[int, int]] = []
         self.vacated: list[int] = []
+        self.leaving = 0
 
     def seat_next(self, now: float) -> None:
         """Gives a free slot to who waits first."""
@@ -42,18 +43,20 @@ class Seats:
         if slot is None:
             return None
         end = self.table.ended(slot, reason)
-        self.table.stage[slot] = LEAVING
+        self.table.leave(slot)
+        self.leaving += 1
         return end
 
     def vacate(self, rows: Slots) -> None:
         """Frees the slots of streams that have left, once no launched job names them."""
+        if not self.leaving:
+            return
         t = self.table
-        gone = (t.stage[rows] == LEAVING) & (t.jobs[rows] == 0)
-        if gone.any():
-            for slot in rows[gone].tolist():
-                t.clear(slot)
-                self.free.append(slot)
-                self.vacated.append(slot)
+        for slot in rows[(t.stage[rows] == LEAVING) & (t.jobs[rows] == 0)].tolist():
+            t.clear(slot)
+            self.leaving -= 1
+            self.free.append(slot)
+            self.vacated.append(slot)
 
     def check(self) -> None:
         """Verifies the books. What is lost is our bug: raises BooksError."""

@@ -17,7 +17,7 @@ class Stage(IntEnum):
     PREDICT = 2
     TALK = 3
     GENERATED = 4
-    LEAVING = 5
+    LEAVING = -1
 
 
 # Plain numbers for arrays: looking a member up costs more than comparing a hundred rows.

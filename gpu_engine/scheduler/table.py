@@ -9,6 +9,8 @@ from gpu_engine.scheduler.stream import FRAME_S, FREE, GENERATED, LEAVING, TALK,
 
 LONGEST_RAMP = 16
 NEVER = np.inf
+# The clock of a listener who has heard nothing yet: behind any lead.
+UNHEARD = -1e9
 
 
 class Table:
@@ -17,7 +19,8 @@ class Table:
 
     `known` counts the frames whose code 0 is known not to be the end: only they are decoded.
     `jobs` counts launched jobs that are not booked yet. `held` is audio that was decoded and is
-    not released yet, `dry_at` when the listener runs out.
+    not released yet, `silent` who has heard nothing yet, `dry_at` when the listener runs out,
+    `chunk` the ramp's next.
     """
 
     def __init__(self, slots: int) -> None:
@@ -37,6 +40,8 @@ class Table:
         self.heard = np.zeros(slots, np.bool_)
         self.background = np.zeros(slots, np.bool_)
         self.paced = np.zeros(slots, np.bool_)
+        self.silent = np.zeros(slots, np.bool_)
+        self.chunk = np.ones(slots, np.int64)
         self.submitted = np.zeros(slots)
         self.arrived = np.zeros(slots)
         self.admitted = np.zeros(slots)
@@ -60,10 +65,17 @@ class Table:
         self.background[slot], self.paced[slot] = stream.background, stream.paced
         self.submitted[slot] = self.arrived[slot] = stream.arrived
         self.admitted[slot] = self.progressed[slot] = now
-        self.first_at[slot], self.dry_at[slot] = np.nan, 0.0
+        self.first_at[slot], self.dry_at[slot] = np.nan, UNHEARD
+        self.silent[slot] = True
         steps = (stream.ramp + stream.ramp[-1:] * LONGEST_RAMP)[:LONGEST_RAMP]
-        self.ramp[slot] = steps
+        self.ramp[slot], self.chunk[slot] = steps, steps[0]
         self.tenants[slot], self.reasons[slot] = stream.tenant, ""
+
+    def leave(self, slot: int) -> None:
+        """Nothing more is made or decoded for the stream in this slot."""
+        self.stage[slot], self.decoded[slot] = LEAVING, 0
+        self.frames[slot] = self.known[slot] = 0
+        self.silent[slot] = self.background[slot] = self.open_text[slot] = False
 
     def clear(self, slot: int) -> None:
         self.stage[slot], self.id[slot], self.positions[slot] = FREE, -1, 0
@@ -71,7 +83,7 @@ class Table:
     @property
     def alive(self) -> Flags:
         """Which slots hold a stream that has not ended."""
-        alive: Flags = (self.stage > FREE) & (self.stage < LEAVING)
+        alive: Flags = self.stage > FREE
         return alive
 
     @property
@@ -93,9 +105,10 @@ class Table:
         return steps
 
     def ahead(self, now: float) -> Seconds:
-        """Seconds of speech made beyond the playback clock, decoded or not; 0 before any."""
-        lead = self.dry_at - now + (self.frames - self.decoded) * FRAME_S
-        return np.where(self.heard, lead, 0.0)
+        """Seconds of speech made beyond the playback clock, decoded or not; before any a number
+        below every lead."""
+        ahead: Seconds = self.dry_at + ((self.frames - self.decoded) * FRAME_S - now)
+        return ahead
 
     def ended(self, slot: int, reason: str) -> Ended:
         first = self.first_at[slot] - self.submitted[slot]

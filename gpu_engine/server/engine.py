@@ -210,7 +210,7 @@ class Engine:
             raise BooksError("a voice is lost")
 
     def status(self, memory_bytes: int) -> m.CoreStatus:
-        totals = self.scheduler.totals
+        totals, prefixes = self.scheduler.totals, self.device.prefix_stats()
         return m.CoreStatus(
             streams=len(self.scheduler),
             waiting_first_audio=self.scheduler.waiting_first_audio,
@@ -222,6 +222,9 @@ class Engine:
                 kind.value: m.ModuleCounters(c.steps, c.rows, c.busy, c.last_ms)
                 for kind, c in self.counters.items()
             },
+            prefix_hits=prefixes.hits,
+            prefix_misses=prefixes.misses,
+            prefix_bytes=prefixes.nbytes,
         )
 
 

@@ -142,6 +142,9 @@ class EngineService(engine_pb2_grpc.EngineServicer):
             status.frames_total = core.frames_total
             status.underruns_total = core.underruns_total
             status.memory_bytes = core.memory_bytes
+            status.prefix_hits = core.prefix_hits
+            status.prefix_misses = core.prefix_misses
+            status.prefix_bytes = core.prefix_bytes
             for name, counters in core.modules.items():
                 status.modules[name].steps = counters.steps
                 status.modules[name].rows = counters.rows

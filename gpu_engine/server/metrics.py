@@ -74,6 +74,7 @@ class StatusCollector(Collector):
             "waiting_first_audio": ("Streams without audio yet", status.waiting_first_audio),
             "capacity": ("Most concurrent streams", status.capacity),
             "memory_bytes": ("Most memory the core has held", status.memory_bytes),
+            "prefix_cache_bytes": ("Kept beginnings of prompts", status.prefix_bytes),
             "ready": ("1 while synthesis is possible", status.state == pb.EngineStatus.STATE_READY),
         }
         for name, (text, value) in gauges.items():
@@ -82,6 +83,8 @@ class StatusCollector(Collector):
             "frames": ("Frames generated", status.frames_total),
             "underruns": ("Chunks later than the playback clock", status.underruns_total),
             "core_restarts": ("Times the core died", status.core_restarts),
+            "prefix_cache_hits": ("Prompts whose beginning was kept", status.prefix_hits),
+            "prefix_cache_misses": ("Prompts whose beginning was read", status.prefix_misses),
         }
         for name, (text, value) in counters.items():
             yield CounterMetricFamily(f"parlance_engine_{name}", text, value=value)

@@ -7,6 +7,7 @@ import random
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TextIO
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from gpu_engine.scheduler import (
     Job,
     Kind,
     Measured,
+    Recorder,
     Result,
     Scheduler,
     SchedulerSettings,
@@ -106,6 +108,7 @@ class Simulation:
     overlapped: bool = False
     noise: float = 0.0
     calibrated: bool = True
+    trace: TextIO | None = None
     now: float = 0.0
     device_free: float = 0.0
     jobs: list[tuple[float, Job]] = field(default_factory=list)
@@ -117,7 +120,11 @@ class Simulation:
 
     def __post_init__(self) -> None:
         known = measured(self.costs, self.slow)
-        self.scheduler = Scheduler(self.settings, known if self.calibrated else ())
+        known = known if self.calibrated else []
+        if self.trace is None:
+            self.scheduler = Scheduler(self.settings, known)
+        else:
+            self.scheduler = Recorder(self.settings, known, self.trace)
         self.dice = random.Random(1)
         order = sorted(range(len(self.clients)), key=lambda i: self.clients[i].arrives)
         self._arrivals = deque(order)

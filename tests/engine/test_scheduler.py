@@ -31,11 +31,12 @@ def new(number: int, arrived: float = 10.0, **fields: object) -> Stream:
 
 
 def play(scheduler: Scheduler, number: int, dry_at: float, made: int = 0) -> int:
-    """Puts a stream into mid-speech, `made` frames ahead of its codec; its next is a Talker step."""
+    """Puts a stream into mid-speech, `made` frames ahead of its codec and before a Talker step."""
     slot, t = scheduler.seats.slot_of[number], scheduler.table
     t.stage[slot], t.decoded[slot] = Stage.TALK, 10
     t.frames[slot] = t.known[slot] = 10 + made
     t.heard[slot], t.first_at[slot], t.dry_at[slot] = True, 0.1, dry_at
+    t.silent[slot] = False
     return slot
 
 

@@ -1,0 +1,70 @@
+"""The same load straight at an engine: one gRPC stream a request, no control plane."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import grpc
+
+from gpu_engine.bench.client import Take
+from gpu_engine.proto import engine_pb2 as pb
+from gpu_engine.proto import engine_pb2_grpc
+
+PROFILES = {
+    "latency": pb.CHUNK_PROFILE_LATENCY,
+    "balanced": pb.CHUNK_PROFILE_BALANCED,
+    "throughput": pb.CHUNK_PROFILE_THROUGHPUT,
+}
+
+
+@dataclass(slots=True)
+class EngineTarget:
+    """`address` is `host:port` or `unix:/path`; an empty voice is the engine's first preset."""
+
+    address: str
+    voice: str = ""
+    profile: str = "latency"
+    _stub: engine_pb2_grpc.EngineStub | None = field(default=None, repr=False)
+
+    async def speak(self, text: str, seed: int) -> Take:
+        """Streams one text. A failure is part of the result."""
+        take = Take(text)
+        sent = time.perf_counter()
+        try:
+            async for event in (await self._open()).Synthesize(self._requests(text, seed)):
+                self._take(take, event, sent)
+        except grpc.aio.AioRpcError as error:
+            take.failure = f"{error.code().name}: {error.details()}"
+        take.total = time.perf_counter() - sent
+        return take
+
+    async def _open(self) -> engine_pb2_grpc.EngineStub:
+        """One channel for all requests, as a control plane has."""
+        if self._stub is None:
+            channel = grpc.aio.insecure_channel(self.address)
+            self._stub = engine_pb2_grpc.EngineStub(channel)  # type: ignore[no-untyped-call]
+        if not self.voice:
+            models = (await self._stub.Models(pb.ModelsRequest())).models
+            self.voice = models[0].presets[0].name
+        return self._stub
+
+    async def _requests(self, text: str, seed: int) -> AsyncIterator[pb.SynthesizeRequest]:
+        start = pb.Start(
+            text=text,
+            voice=pb.Voice(preset=self.voice),
+            seed=seed,
+            profile=PROFILES[self.profile],
+        )
+        yield pb.SynthesizeRequest(start=start)
+        yield pb.SynthesizeRequest(end=pb.End())
+
+    @staticmethod
+    def _take(take: Take, event: pb.SynthesizeEvent, sent: float) -> None:
+        match event.WhichOneof("event"):
+            case "audio":
+                take.pcm += event.audio.pcm
+                take.arrivals.append((time.perf_counter() - sent, take.samples))
+            case "error":
+                take.failure = event.error.code
