@@ -119,7 +119,8 @@ def build_engine(settings: EngineSettings, core: Core) -> Engine:
             can_encode_voice=checkpoint.speaker_encoder is not None,
         )
     )
-    return Engine(device, scheduler, checkpoint.config, core.send, device.shapes.overlapped)
+    overlapped = settings.overlaps(device.shapes.overlapped)
+    return Engine(device, scheduler, checkpoint.config, core.send, overlapped)
 
 
 def main(address: str, arguments: str) -> int:

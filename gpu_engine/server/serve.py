@@ -54,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--busy-lead", type=float, default=usual.busy_lead, help="seconds ahead of playback")
     add("--idle-lead", type=float, default=usual.idle_lead, help="the same with nothing else to do")
     add("--text-timeout", type=float, default=usual.text_timeout, help="seconds to wait for text")
+    add("--loop", default=usual.loop, choices=["auto", "plain", "overlapped"], help="of the core")
     add("--grace", type=float, default=usual.grace, help="seconds for open streams at shutdown")
     add("--metrics-port", type=int, default=0, help="Prometheus metrics; 0: none")
     add("--engine-id", default="", help="name in the status; host and process by default")

@@ -60,6 +60,7 @@ class EngineSettings:
     unread_limit: float = 180.0
     start_limit: float = 900.0
     grace: float = 2.0
+    loop: str = "auto"
     engine_id: str = ""
 
     def check(self) -> None:
@@ -87,6 +88,10 @@ class EngineSettings:
     def max_text_tokens(self) -> int:
         """A quarter of the positions: a token becomes about three frames of speech."""
         return self.max_positions // 4
+
+    def overlaps(self, usual: bool) -> bool:
+        """Whether jobs are launched while another runs; `usual` is what the device is made for."""
+        return usual if self.loop == "auto" else self.loop == "overlapped"
 
     def slots(self, device: str) -> int:
         return self.max_streams or (CUDA_STREAMS if device == "cuda" else CPU_STREAMS)

@@ -17,6 +17,7 @@ from gpu_engine.runner import LocalDevice, Outcome, Ticket
 from gpu_engine.runner.cache import PromptCache
 from gpu_engine.scheduler import BooksError
 from gpu_engine.server.engine import Engine
+from gpu_engine.server.settings import EngineSettings
 from tests.engine.bench import TEXT, Bench, distance, start
 from tests.engine.conftest import BASE, CUSTOM
 
@@ -225,3 +226,16 @@ def test_a_stream_that_is_lost_is_reported_by_the_core(bench: Bench) -> None:
     bench.engine.live.clear()
     with pytest.raises(BooksError, match="0 streams live, 1 scheduled"):
         bench.engine.check()
+
+
+@pytest.mark.parametrize(
+    ("loop", "usual", "overlaps"),
+    [
+        ("auto", True, True),
+        ("auto", False, False),
+        ("plain", True, False),
+        ("overlapped", False, True),
+    ],
+)
+def test_one_option_chooses_the_loop(loop: str, usual: bool, overlaps: bool) -> None:
+    assert EngineSettings("tiny", loop=loop).overlaps(usual) is overlaps
