@@ -17,11 +17,10 @@ import zmq
 
 from gpu_engine import messages as m
 from gpu_engine.errors import EngineError
-from gpu_engine.runner import LocalDevice
 from gpu_engine.scheduler import BooksError, Scheduler
 from gpu_engine.server.calibrate import limits, measure
 from gpu_engine.server.engine import Engine
-from gpu_engine.server.loading import load_runner, warm_up, warm_up_session
+from gpu_engine.server.loading import load_device, warm_up_session
 from gpu_engine.server.logs import configure_logs
 from gpu_engine.server.settings import EngineSettings
 
@@ -104,11 +103,9 @@ def memory_bytes() -> int:
 
 def build_engine(settings: EngineSettings, core: Core) -> Engine:
     """Raises EngineError. Ready means that a first synthesis has passed."""
-    runner = load_runner(settings)
-    warm_up(runner)
-    checkpoint, kind = runner.checkpoint, runner.device.type
+    device, checkpoint = load_device(settings)
+    kind = checkpoint.talker.device.type
     chosen = settings.scheduler(kind)
-    device = LocalDevice(runner, chosen.step_rows, chosen.step_rows)
     measured = measure(device, lambda: warm_up_session(checkpoint))
     scheduler = Scheduler(limits(chosen, device.shapes), measured)
     core.send(

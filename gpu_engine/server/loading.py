@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+import structlog
 import torch
 
 from gpu_engine.config import read_config
-from gpu_engine.errors import CheckpointError
+from gpu_engine.errors import CheckpointError, EngineError
 from gpu_engine.models.checkpoint import WEIGHTS, Checkpoint, load_checkpoint
 from gpu_engine.models.prompt import PromptRequest, plan_prompt
 from gpu_engine.native import NativeRunner, library, runs_natively
-from gpu_engine.runner import Runner, Sampled, Session
+from gpu_engine.runner import Device, LocalDevice, Runner, Sampled, Session
+from gpu_engine.runner.device.plan import Plan
+from gpu_engine.runner.device.runner import GraphDevice
 from gpu_engine.server.settings import BadSetting, EngineSettings
+
+log = structlog.get_logger()
 
 # The usual decodes. A shape's first decode costs twice: the convolutions prepare for it.
 WARM_UP = {1: (1, 2, 4, 8, 16), 2: (2, 4, 8), 4: (2, 4, 8)}
@@ -44,6 +52,63 @@ def load_runner(settings: EngineSettings) -> Runner:
         raise BadSetting(f"{problem}: lower --max-streams or --max-positions") from None
 
 
+def load_device(settings: EngineSettings) -> tuple[Device, Checkpoint]:
+    """A device that has proved itself by a synthesis. Raises EngineError.
+
+    A GPU runs captured graphs; where its kernels cannot be built it runs the modules as they are,
+    slower, and says so in the log.
+    """
+    kind = pick_device(settings.device)
+    if kind == "cuda" and settings.kernels == "auto":
+        try:
+            return _load_graphs(settings)
+        except EngineError:
+            raise
+        except Exception:  # any compiler, driver or shape may be the reason
+            log.exception("no graphs on this device: the modules run as they are")
+    runner = load_runner(settings)
+    warm_up(runner)
+    rows = settings.scheduler(kind).step_rows
+    return LocalDevice(runner, rows, rows), runner.checkpoint
+
+
+def _load_graphs(settings: EngineSettings) -> tuple[Device, Checkpoint]:
+    checkpoint = load_checkpoint(settings.folder, "cuda", torch.bfloat16)
+    device = GraphDevice(checkpoint, graph_plan(settings))
+    prove(device, checkpoint)
+    return device, checkpoint
+
+
+def graph_plan(settings: EngineSettings) -> Plan:
+    """Batch sizes up to the streams there may be."""
+    usual, streams = Plan(), settings.slots("cuda")
+    return replace(
+        usual,
+        slots=streams,
+        positions=settings.max_positions,
+        texts=settings.max_text_tokens + 8,
+        step_rows=_up_to(streams, usual.step_rows),
+        codec_rows=_up_to(streams, usual.codec_rows),
+        fp8=settings.weights == "fp8",
+    )
+
+
+def _up_to(streams: int, sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """Sizes that hold at most so many rows, and one that holds them all if any does."""
+    return tuple(n for at, n in enumerate(sizes) if at == 0 or sizes[at - 1] < streams)
+
+
+def prove(device: Device, checkpoint: Checkpoint) -> None:
+    """A frame from prompt to audio. Raises CheckpointError where its numbers are not finite."""
+    slots = np.zeros(1, np.int64)
+    device.open(0, warm_up_session(checkpoint))
+    jobs = [device.prefill, device.predict, device.talk, device.predict]
+    outcomes = [job(slots).wait() for job in jobs] + [device.decode(slots, 2).wait()]
+    device.close(0)
+    if any(outcome.broken.any() for outcome in outcomes):
+        raise _nonsense(checkpoint, "numbers")
+
+
 def build_runner(
     checkpoint: Checkpoint, streams: int, positions: int, settings: EngineSettings
 ) -> Runner:
@@ -66,7 +131,7 @@ def warm_up(runner: Runner) -> None:
         for frames in chunks:
             heard = runner.decode(sessions, frames)
             if not all(bool(torch.from_numpy(row).isfinite().all()) for row in heard):
-                raise _nonsense(runner, "audio")
+                raise _nonsense(runner.checkpoint, "audio")
 
 
 def warm_up_session(checkpoint: Checkpoint) -> Session:
@@ -81,9 +146,9 @@ def warm_up_session(checkpoint: Checkpoint) -> Session:
 
 def _refuse_broken(runner: Runner, sampled: Sampled) -> None:
     if any(sampled.broken):
-        raise _nonsense(runner, "hidden states")
+        raise _nonsense(runner.checkpoint, "hidden states")
 
 
-def _nonsense(runner: Runner, what: str) -> CheckpointError:
+def _nonsense(checkpoint: Checkpoint, what: str) -> CheckpointError:
     problem = f"a first synthesis made {what} that are not finite: the weights are damaged"
-    return CheckpointError(runner.checkpoint.folder / WEIGHTS, problem)
+    return CheckpointError(checkpoint.folder / WEIGHTS, problem)

@@ -50,6 +50,7 @@ class EngineSettings:
     device: str = "auto"
     threads: int = 0
     kernels: str = "auto"
+    weights: str = "bf16"
     max_streams: int = 0
     waiting: int = 32
     max_positions: int = 4096

@@ -93,3 +93,18 @@ def test_a_norm(device: torch.device) -> None:
 
     x, gain = torch.randn(3, 96, device=device), torch.randn(96, device=device)
     torch.testing.assert_close(norm(x, gain, 1e-6), plain.norm(x, gain, 1e-6))
+
+
+def test_a_full_slot_harms_nobody(arena: Arena, rows: torch.Tensor, talker: Talker) -> None:
+    """At its last position and frame a slot stays: the kernels and the references alike."""
+    from gpu_engine.kernels import fused
+
+    embedding = talker.codec_embedding.weight
+    tables = torch.stack([table.weight for table in talker.code_predictor.codec_embedding])
+    for functions in (fused, plain):
+        arena.position[1], arena.frames[1] = 95, 95
+        hidden = torch.zeros(6, TALKER.hidden_size, device=rows.device)
+        codes = torch.zeros(6, 16, dtype=torch.int64, device=rows.device)
+        functions.close_talker(arena, rows, hidden, codes[:, 0], 71)
+        functions.close_frame(arena, rows, embedding, tables, codes)
+        assert (int(arena.position[1]), int(arena.frames[1])) == (95, 95)

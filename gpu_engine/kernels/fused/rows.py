@@ -46,7 +46,7 @@ def _norm_kernel(x, gain, out, eps, K, BLOCK: tl.constexpr, EARLY: tl.constexpr)
 
 @triton.jit
 def _close_talker_kernel(slots, hidden, code0, keep_hidden, keep_code0, position, told, scratch,
-                         end, rows, H, BLOCK: tl.constexpr, EARLY: tl.constexpr):  # fmt: skip
+                         last, end, rows, H, BLOCK: tl.constexpr, EARLY: tl.constexpr):  # fmt: skip
     row, h = tl.program_id(0), tl.arange(0, BLOCK)
     if EARLY:
         tl.extra.cuda.gdc_launch_dependents()
@@ -58,7 +58,7 @@ def _close_talker_kernel(slots, hidden, code0, keep_hidden, keep_code0, position
     tl.store(keep_code0 + slot, code)
     at = tl.load(position + slot)
     tl.debug_barrier()
-    tl.store(position + slot, at + (slot != scratch).to(tl.int64))
+    tl.store(position + slot, tl.minimum(at + (slot != scratch).to(tl.int64), last))
     # Infinity and not-a-number alike: the difference to itself is not zero.
     wide = v.to(tl.float32)
     wrong = tl.sum((wide - wide != 0.0).to(tl.int32), 0)
@@ -105,14 +105,14 @@ def _close_frame_kernel(slots, embedding, tables, codes, keep_codes, next_input,
 
 
 @triton.jit
-def _advance_kernel(slots, counter, scratch, EARLY: tl.constexpr):
+def _advance_kernel(slots, counter, scratch, last, EARLY: tl.constexpr):
     if EARLY:
         tl.extra.cuda.gdc_launch_dependents()
         tl.extra.cuda.gdc_wait()
     slot = tl.load(slots + tl.program_id(0))
     at = tl.load(counter + slot)
     tl.debug_barrier()
-    tl.store(counter + slot, at + (slot != scratch).to(tl.int64))
+    tl.store(counter + slot, tl.minimum(at + (slot != scratch).to(tl.int64), last))
 
 
 def talker_input(arena: Arena, rows: Tensor, early: bool = False) -> Tensor:
@@ -140,8 +140,9 @@ def close_talker(
     told = torch.empty(2, len(rows), dtype=torch.uint8, device=rows.device)
     width = hidden.shape[1]
     _close_talker_kernel[(len(rows),)](
-        rows, hidden, code0, arena.hidden, arena.code0, arena.position, told, arena.scratch, end,
-        len(rows), width, BLOCK=triton.next_power_of_2(width), **_launch(early),
+        rows, hidden, code0, arena.hidden, arena.code0, arena.position, told, arena.scratch,
+        arena.keys.shape[3] - 1, end, len(rows), width, BLOCK=triton.next_power_of_2(width),
+        **_launch(early),
     )  # fmt: skip
     return told.view(torch.bool)
 
@@ -175,7 +176,8 @@ def close_frame(
         **_launch(early),
     )  # fmt: skip
     # Its own kernel: every program above reads the counter.
-    _advance_kernel[(len(rows),)](rows, arena.frames, arena.scratch, **_launch(early))
+    last = arena.codes.shape[1] - 1
+    _advance_kernel[(len(rows),)](rows, arena.frames, arena.scratch, last, **_launch(early))
 
 
 def _grid(rows: Tensor, width: int) -> tuple[int, int]:

@@ -20,9 +20,11 @@ def talker_input(arena: Arena, rows: Tensor) -> Tensor:
 
 def close_talker(arena: Arena, rows: Tensor, hidden: Tensor, code0: Tensor, end: int) -> Tensor:
     """Keeps hidden [B, H] and code0 [B], moves positions on and tells bool [2, B]: who said stop,
-    whose numbers are not finite. The scratch slot stays where it is."""
+    whose numbers are not finite. The scratch slot stays where it is; a slot that is full spoils
+    its own last position and nobody else's."""
     arena.hidden[rows], arena.code0[rows] = hidden, code0
-    arena.position[rows] += (rows != arena.scratch).to(arena.position)
+    moved = arena.position[rows] + (rows != arena.scratch).to(arena.position)
+    arena.position[rows] = moved.clamp(max=arena.keys.shape[3] - 1)
     return torch.stack([code0 == end, ~hidden.isfinite().all(-1)])
 
 
@@ -43,4 +45,5 @@ def close_frame(
     for group in range(1, len(tables)):
         total = total + F.embedding(codes[:, group + 1], tables[group])
     arena.next_input[rows] = F.embedding(codes[:, 0], embedding) + total
-    arena.frames[rows] += (rows != arena.scratch).to(arena.frames)
+    moved = arena.frames[rows] + (rows != arena.scratch).to(arena.frames)
+    arena.frames[rows] = moved.clamp(max=arena.codes.shape[1] - 1)

@@ -123,8 +123,7 @@ class GraphDevice:
             cached = session.codes is None and plan.prefix_length == len(prompt.inputs) - 1
             if cached:
                 self._recall(slot, session, prompt.inputs)
-            else:
-                self._prompts[slot] = prompt.inputs
+            self._prompts[slot] = prompt.inputs
         self.decoding.open(slot, session.codes, self.main)
         return cached
 
@@ -181,7 +180,7 @@ class GraphDevice:
     def prefill(self, slots: Slots) -> Pending:
         """One row: `Shapes.prefill_rows` names no more."""
         (slot,) = slots.tolist()
-        inputs = self._prompts.pop(slot)
+        inputs = self._prompts[slot]
         step, replay = self._prefill_of(len(inputs))
         with self.main.here():
             step.fill(inputs, slot)
