@@ -12,6 +12,7 @@ from ttsapp import health
 from ttsapp.console.signing_in import AdminSignInForm
 from ttsapp.dialects import registry
 from ttsapp.dialects.deepgram import urls as deepgram
+from ttsapp.dialects.elevenlabs import urls as elevenlabs
 from ttsapp.errors import ApiError
 from ttsapp.http import error_response, is_api
 
@@ -25,8 +26,10 @@ urlpatterns = [
     path("livez", health.livez),
     path("readyz", health.readyz),
     path("deepgram/", include("ttsapp.dialects.deepgram.urls")),
+    path("elevenlabs/", include("ttsapp.dialects.elevenlabs.urls")),
     # At the root OpenAI's catch-all comes last.
     path("", include(deepgram.routes)),
+    path("", include(elevenlabs.at_root)),
     path("v1", include("ttsapp.dialects.openai.urls")),
     path("openai/v1", include("ttsapp.dialects.openai.urls")),
     path("console", RedirectView.as_view(pattern_name="console:home")),

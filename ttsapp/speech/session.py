@@ -6,18 +6,20 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 from ttsapp.speech.context import Context
-from ttsapp.speech.events import Audio, Done, Failed
+from ttsapp.speech.events import Audio, Done, Failed, Word, Words
 from ttsapp.speech.order import Order
 from ttsapp.speech.text.prepare import Prepared
 
 
 class Session:
-    """A context whose events are read as plain audio. `end` is there once that has ended."""
+    """A context whose events are read as plain audio. `words` are those told so far, `end` is there
+    once the audio has ended."""
 
     def __init__(self, order: Order, text: str, prepared: Prepared | None = None) -> None:
         self.order = order
         self.context = Context(order)
         self.tally = self.context.tally
+        self.words: list[Word] = []
         self.end: Done | Failed | None = None
         self._text = text
         self._prepared = prepared
@@ -34,6 +36,8 @@ class Session:
             async for event in events:
                 if isinstance(event, Audio):
                     yield event.pcm
+                elif isinstance(event, Words):
+                    self.words.extend(event.words)
                 elif isinstance(event, Done | Failed):
                     self.end = event
         if isinstance(self.end, Failed):

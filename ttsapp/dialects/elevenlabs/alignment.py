@@ -1,0 +1,54 @@
+"""When characters are spoken: a word's time, spread evenly over its letters.
+
+Every word is followed by a blank, also the last of a sentence: clients that join messages would
+else glue two words together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ttsapp.speech.events import Word
+
+
+def in_seconds(words: Iterable[Word], speed: float) -> dict[str, Any] | None:
+    """HTTP's shape, from the start of the answer's audio; None where no times are known."""
+    found = list(_characters(words, speed))
+    if not found:
+        return None
+    return {
+        "characters": [character for character, _, _ in found],
+        "character_start_times_seconds": [round(start / 1000, 3) for _, start, _ in found],
+        "character_end_times_seconds": [round(end / 1000, 3) for _, _, end in found],
+    }
+
+
+class MessageClock:
+    """The sockets' shape, whose times begin anew with each message: where the last one's ended."""
+
+    def __init__(self, speed: float) -> None:
+        self._speed = speed
+        self._zero = 0
+
+    def alignment(self, words: Iterable[Word]) -> dict[str, Any] | None:
+        found = list(_characters(words, self._speed))
+        if not found:
+            return None
+        starts = [round(start) - self._zero for _, start, _ in found]
+        ends = [round(end) - self._zero for _, _, end in found]
+        self._zero += ends[-1]
+        return {
+            "chars": [character for character, _, _ in found],
+            "charStartTimesMs": starts,
+            "charDurationsMs": [end - start for start, end in zip(starts, ends, strict=True)],
+        }
+
+
+def _characters(words: Iterable[Word], speed: float) -> Iterator[tuple[str, float, float]]:
+    """Characters with start and end in milliseconds of what is heard."""
+    for word in words:
+        start, end = word.start_ms / speed, word.end_ms / speed
+        step = (end - start) / max(1, len(word.text))
+        for place, character in enumerate(word.text):
+            yield character, start + place * step, start + (place + 1) * step
+        yield " ", end, end

@@ -1,0 +1,122 @@
+"""The four calls that speak: bytes or timestamps, whole or streamed."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+
+from ttsapp.dialects import door
+from ttsapp.dialects.elevenlabs import alignment, formats
+from ttsapp.dialects.elevenlabs import request as asked
+from ttsapp.dialects.elevenlabs.door import endpoint
+from ttsapp.errors import ApiError
+from ttsapp.http import json_response, request_id
+from ttsapp.keys.authentication import Caller
+from ttsapp.speech import answers, encoders
+from ttsapp.speech.events import Word
+from ttsapp.speech.prepared import prepared_text
+from ttsapp.speech.session import Session
+from ttsapp.voices.selectors import catalogue
+
+
+@endpoint("POST")
+async def convert(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResponseBase:
+    session = await _understand(request, caller, voice_id, whole=True)
+    return _described(session, await answers.whole(session))
+
+
+@endpoint("POST")
+async def stream(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResponseBase:
+    session = await _understand(request, caller, voice_id)
+    return _described(session, await answers.streamed(session))
+
+
+@endpoint("POST")
+async def with_timestamps(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResponseBase:
+    session = await _understand(request, caller, voice_id, whole=True)
+    pcm = b"".join([chunk async for chunk in session.audio()])
+    order = session.order
+    audio = await encoders.whole(order.audio, pcm, order.speed)
+    return _labelled(session, json_response(_timed(audio, session.words, order.speed)))
+
+
+@endpoint("POST")
+async def stream_with_timestamps(
+    request: HttpRequest, caller: Caller, voice_id: str
+) -> HttpResponseBase:
+    """One object a line, each as soon as it is there."""
+    session = await _understand(request, caller, voice_id)
+    audio = session.audio()
+    first = await anext(audio)
+    lines = answers.unbroken(_lines(session, first, audio))
+    response = StreamingHttpResponse(lines, content_type="application/x-ndjson")
+    answers.describe(session, response)
+    return _labelled(session, response)
+
+
+async def _lines(
+    session: Session, first: bytes, rest: AsyncIterator[bytes]
+) -> AsyncIterator[bytes]:
+    def line(audio: bytes) -> bytes:
+        words, session.words[:] = session.words[:], []
+        return msgspec.json.encode(_timed(audio, words, session.order.speed)) + b"\n"
+
+    async for rendered in answers.delivered(session, first, rest, line):
+        yield rendered
+    if session.words:
+        yield line(b"")
+
+
+def _timed(audio: bytes, words: list[Word], speed: float) -> dict[str, Any]:
+    found = alignment.in_seconds(words, speed)
+    return {
+        "audio_base64": base64.b64encode(audio).decode(),
+        "alignment": found,
+        "normalized_alignment": found,
+    }
+
+
+def _described(
+    session: Session, response: HttpResponse | StreamingHttpResponse
+) -> HttpResponseBase:
+    response["Content-Type"] = formats.content_type(session.order.audio)
+    return _labelled(session, response)
+
+
+def _labelled(
+    session: Session, response: HttpResponse | StreamingHttpResponse
+) -> HttpResponse | StreamingHttpResponse:
+    response["character-cost"] = str(session.tally.characters)
+    response["history-item-id"] = str(session.order.id)
+    return response
+
+
+async def _understand(
+    request: HttpRequest, caller: Caller, voice_id: str, *, whole: bool = False
+) -> Session:
+    """The order and its text, prepared. A refusal goes into the tenant's request log."""
+    try:
+        content_type = request.META.get("CONTENT_TYPE", "")
+        wanted = asked.parse(request.GET.dict(), content_type, request.body)
+        served = await catalogue()
+        order = asked.order(request_id(), caller, voice_id, wanted, served, "http", whole=whole)
+        # The caller's own words are said as they wish in every API.
+        prepared = await prepared_text(
+            wanted.text,
+            wanted.wish,
+            caller,
+            language=order.language,
+            voice_language=order.voice.native_language,
+            limit=settings.SEGMENT_CHARACTERS,
+            field=order.text_field,
+        )
+    except ApiError as error:
+        door.note_refusal(caller, "http", error)
+        raise
+    return Session(order, wanted.text, prepared)
