@@ -140,7 +140,7 @@ def test_a_postgres_url(tmp_path: Path) -> None:
     assert (entry["USER"], entry["PASSWORD"]) == ("us@er", "p/w")
     assert (entry["HOST"], entry["PORT"], entry["NAME"]) == ("db", "5433", "name")
     assert entry["OPTIONS"]["sslmode"] == "require"
-    assert entry["OPTIONS"]["pool"]["max_size"] == 8
+    assert entry["OPTIONS"]["pool"]["max_size"] == 12
 
 
 def test_another_database_stops_the_start(tmp_path: Path) -> None:
