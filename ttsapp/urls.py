@@ -11,6 +11,8 @@ from django.views.generic import RedirectView
 from ttsapp import health
 from ttsapp.console.signing_in import AdminSignInForm
 from ttsapp.dialects import registry
+from ttsapp.dialects.cartesia import urls as cartesia
+from ttsapp.dialects.cartesia import views as cartesia_views
 from ttsapp.dialects.deepgram import urls as deepgram
 from ttsapp.dialects.elevenlabs import urls as elevenlabs
 from ttsapp.errors import ApiError
@@ -25,9 +27,12 @@ urlpatterns = [
     path("", RedirectView.as_view(pattern_name="console:home")),
     path("livez", health.livez),
     path("readyz", health.readyz),
+    path("cartesia", cartesia_views.status),
+    path("cartesia/", include("ttsapp.dialects.cartesia.urls")),
     path("deepgram/", include("ttsapp.dialects.deepgram.urls")),
     path("elevenlabs/", include("ttsapp.dialects.elevenlabs.urls")),
     # At the root OpenAI's catch-all comes last.
+    path("", include(cartesia.routes)),
     path("", include(deepgram.routes)),
     path("", include(elevenlabs.at_root)),
     path("v1", include("ttsapp.dialects.openai.urls")),

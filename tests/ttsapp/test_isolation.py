@@ -59,6 +59,12 @@ BY_KEY = (
     "v1/models/<path:name>",
     "v1/<path:rest>",
 )
+# What each dialect lets in by key at the root and below its name, and what below that alone.
+DIALECTS = {
+    "cartesia": ("tts/bytes", "tts/sse", "voices", "voices/<str:name>", "access-token"),
+    "deepgram": ("v1/speak",),
+}
+BELOW_THEIR_NAMES = ("cartesia", *(f"{name}/<path:rest>" for name in DIALECTS))
 
 
 def caller(base: str, name: str, alice: Party) -> AbstractContextManager[httpx.Client]:
@@ -95,7 +101,9 @@ def test_the_permission_matrix(
 
 def test_the_matrix_knows_every_route() -> None:
     known = {re.sub(r"\{.*?\}", "x", row[0]).strip("/") for row in MATRIX}
-    known |= {*BY_KEY, *(f"openai/{path}" for path in BY_KEY)}
+    known |= {*BY_KEY, *(f"openai/{path}" for path in BY_KEY), *BELOW_THEIR_NAMES}
+    for name, paths in DIALECTS.items():
+        known |= {*paths, *(f"{name}/{path}" for path in paths)}
     for route in routes(get_resolver().url_patterns):
         concrete = re.sub(r"<slug:slug>", "alice", route)
         concrete = re.sub(r"<slug:public_id>", "x", concrete)

@@ -1,0 +1,13 @@
+from django.urls import path
+
+from ttsapp.dialects.cartesia import views
+
+routes = [
+    path("tts/bytes", views.speech_bytes),
+    path("tts/sse", views.speech_events),
+    path("voices", views.voice_list),
+    path("voices/<str:name>", views.voice),
+    path("access-token", views.access_token),
+]
+# Under the dialect's own prefix everything else is its 404 too.
+urlpatterns = [path("", views.status), *routes, path("<path:rest>", views.nothing_here)]

@@ -1,0 +1,116 @@
+"""Voices as Cartesia describes them, and its own that clients come with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ttsapp.errors import ApiError, invalid
+from ttsapp.speech.text import languages
+from ttsapp.voices.catalogue import Catalogue, Preset, SpeechModel, stand_ins
+
+# Those in its documentation, in its clients and in voice-agent frameworks, by kind: who asks for
+# one is given a voice of ours of that kind.
+FEMALE = (
+    "15a9cd88-84b0-4a8b-95f2-5d583b54c72e",
+    "4d2fd738-3b3d-4368-957a-bb4805275bd9",
+    "694f9389-aac1-45b6-b726-9d9369183238",
+    "6ccbfb76-1fc6-48f7-b71d-91ac6298247b",
+    "71a7ad14-091c-4e8e-a314-022ece01c121",
+    "794f9389-aac1-45b6-b726-9d9369183238",
+    "9626c31c-bec5-4cca-baa8-f8ba9e84c8bc",
+    "e07c00bc-4134-4eae-9ea4-1a55fb45746b",
+    "f786b574-daa5-4673-aa0c-cbe3e8534c02",
+)
+MALE = (
+    "5ee9feff-1265-424a-9d7f-8e4d431a12c7",
+    "79f8b5fb-2cc8-479a-80df-29f7a7cf1a3e",
+    "86e30c1d-714b-4074-a1f2-1cb6b552fb49",
+    "a0e99841-438c-4a64-b679-ae501e7d6091",
+    "d46abd1d-2d02-43e8-819f-51fb652c1c61",
+)
+_GENDERS = ("masculine", "feminine", "gender_neutral")
+_MOST, _USUAL = 100, 10
+_KNOWN = ("limit", "starting_after", "ending_before", "q", "gender", "is_owner", "expand[]")
+
+# A voice that is part of a checkpoint does not say when it was made; the field has to be a time.
+_CREATED_AT = "1970-01-01T00:00:00Z"
+
+
+def find(model: SpeechModel, name: str) -> Preset:
+    """Raises ApiError 400 on `voice`."""
+    return stand_ins(model, FEMALE, MALE).get(name.lower()) or model.preset(name)
+
+
+def document(catalogue: Catalogue, name: str) -> dict[str, Any]:
+    """Raises ApiError 404."""
+    model = catalogue.default()
+    try:
+        if model is not None:
+            return _document(model, find(model, name))
+    except ApiError as error:
+        raise ApiError(404, "voice_not_found", error.message, field="id") from None
+    message = "No model with voices of its own is served."
+    raise ApiError(404, "voice_not_found", message, field="id")
+
+
+def page(catalogue: Catalogue, query: Mapping[str, str]) -> dict[str, Any]:
+    """A page of the list. Raises ApiError 400, naming the parameter that is at fault."""
+    for name in query:
+        if name not in _KNOWN:
+            raise invalid(f"Unknown parameter {name[:50]!r}.", name[:50], "unknown_field")
+    model = catalogue.default()
+    every = [_document(model, preset) for preset in model.presets] if model else []
+    found = [voice for voice in every if _is_asked_for(voice, query)]
+    limit = _limit(query)
+    if "ending_before" in query:
+        before = found[: _place(found, query["ending_before"], "ending_before")]
+        return {"data": before[-limit:], "has_more": len(before) > limit}
+    if "starting_after" in query:
+        found = found[_place(found, query["starting_after"], "starting_after") + 1 :]
+    return {"data": found[:limit], "has_more": len(found) > limit}
+
+
+def _document(model: SpeechModel, preset: Preset) -> dict[str, Any]:
+    native = languages.code(preset.native_language)
+    spoken = [languages.code(name) for name in model.languages]
+    others = [code for code in spoken if code not in (native, languages.AUTO)]
+    return {
+        "id": preset.name,
+        "name": preset.name,
+        "description": preset.description,
+        "tagline": "",
+        "language": native,
+        "locales": [{"locale": code, "is_native": code == native} for code in (native, *others)],
+        "access": "public",
+        "visibility": "all",
+        "is_owner": False,
+        "created_at": _CREATED_AT,
+        "gender": "feminine" if preset.is_female else "masculine",
+    }
+
+
+def _is_asked_for(voice: Mapping[str, Any], query: Mapping[str, str]) -> bool:
+    gender, owner = query.get("gender", ""), query.get("is_owner", "false").lower()
+    if gender and gender not in _GENDERS:
+        raise invalid(f"gender may be one of {', '.join(_GENDERS)}.", "gender")
+    if owner not in ("true", "false"):
+        raise invalid("is_owner may be true or false.", "is_owner")
+    text = query.get("q", "").casefold()
+    is_found = any(text in voice[name].casefold() for name in ("id", "name", "description"))
+    return is_found and gender in ("", voice["gender"]) and owner == "false"
+
+
+def _place(found: list[Any], name: str, field: str) -> int:
+    place = next((place for place, voice in enumerate(found) if voice["id"] == name), None)
+    if place is None:
+        raise invalid(f"{field} {name[:50]!r} is no voice of this list.", field)
+    return place
+
+
+def _limit(query: Mapping[str, str]) -> int:
+    text = query.get("limit", str(_USUAL))
+    if re.fullmatch(r"[0-9]{1,3}", text) is None or not 1 <= int(text) <= _MOST:
+        raise invalid(f"limit may be a whole number from 1 to {_MOST}.", "limit")
+    return int(text)
