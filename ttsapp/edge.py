@@ -18,6 +18,7 @@ from ttsapp.dialects import registry
 from ttsapp.engine import client
 from ttsapp.errors import ApiError, BrokenStreamError
 from ttsapp.http import is_api
+from ttsapp.limits import stores as limits
 from ttsapp.middleware import RequestContext
 from ttsapp.server import connection
 
@@ -149,6 +150,7 @@ class Lifespan:
             else:
                 await background.drain(DRAIN_SECONDS)
                 await client.close()
+                await limits.close()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class ApiError(Exception):
-    """`code` is stable and public; `field` names the field of the request that is at fault."""
+    """`code` is stable and public; `field` names the field of the request that is at fault.
+    `headers` go out with it in whatever shape it is rendered."""
 
     def __init__(
         self,
@@ -14,6 +17,7 @@ class ApiError(Exception):
         *,
         field: str | None = None,
         retry_after_ms: int | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -21,6 +25,7 @@ class ApiError(Exception):
         self.message = message
         self.field = field
         self.retry_after_ms = retry_after_ms
+        self.headers = dict(headers or {})
 
 
 def invalid(message: str, field: str | None, code: str = "invalid_value") -> ApiError:

@@ -38,6 +38,13 @@ SOCKET_IDLE_SECONDS = environment.number("PARLANCE_SOCKET_IDLE_SECONDS", 60)
 # and a database that was away has been asked for some minutes more.
 ORPHAN_SECONDS = MAX_STREAM_SECONDS + 300
 
+# A tenant without limits of its own has these; docs/limits.md says what they count.
+TENANT_LIMITS = {
+    "requests_per_minute": environment.number("PARLANCE_REQUESTS_PER_MINUTE", 12_000),
+    "characters_per_minute": environment.number("PARLANCE_CHARACTERS_PER_MINUTE", 3_000_000),
+    "concurrent_streams": environment.number("PARLANCE_CONCURRENT_STREAMS", 1000),
+}
+
 # What a connection may take its time for, before a key is known and after.
 HEAD_SECONDS = environment.number("PARLANCE_HEAD_SECONDS", 10)
 BODY_SECONDS = environment.number("PARLANCE_BODY_SECONDS", 30)

@@ -36,8 +36,10 @@ def is_under(path: str, root: str) -> bool:
 
 
 def retry_headers(error: ApiError) -> dict[str, str]:
-    """Whole seconds for everyone, milliseconds for the clients that read them."""
+    """Whole seconds for everyone, milliseconds for the clients that read them; and which limit
+    it was, with what is left."""
     if error.retry_after_ms is None:
-        return {}
+        return error.headers
     seconds = max(1, math.ceil(error.retry_after_ms / 1000))
-    return {"Retry-After": str(seconds), "retry-after-ms": str(error.retry_after_ms)}
+    wait = {"Retry-After": str(seconds), "retry-after-ms": str(error.retry_after_ms)}
+    return {**error.headers, **wait}

@@ -16,6 +16,7 @@ from ttsapp.keys import selectors, services, tokens
 from ttsapp.keys.secrets import KeyText, parse
 from ttsapp.keys.selectors import KeyRecord
 from ttsapp.keys.tokens import Scope
+from ttsapp.limits.rules import Limits
 
 # A revoked key must stop within one second everywhere: half of that may be spent here.
 CACHE_SECONDS = 0.5
@@ -27,11 +28,13 @@ _SCHEMES = ("bearer", "token")
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whom a request speaks for: a tenant's key, or a signed-in person (no key)."""
+    """Whom a request speaks for: a tenant's key, or a signed-in person (no key). `limits`: the
+    tenant's and the key's; looked up when they are needed if None."""
 
     tenant_id: int
     key_id: int | None
     label: str
+    limits: tuple[Limits, Limits] | None = None
 
     @property
     def public_id(self) -> str | None:
@@ -78,7 +81,7 @@ async def authenticate(
     structlog.contextvars.bind_contextvars(key=record.public_id)
     if _is_touch_due(record):
         background.spawn(database.write(services.touch, record.id))
-    return Caller(record.tenant_id, record.id, f"key:{record.public_id}")
+    return Caller(record.tenant_id, record.id, f"key:{record.public_id}", record.limits)
 
 
 def _presented(authorization: str) -> str:

@@ -6,13 +6,15 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from ttsapp.limits.fields import LimitFields
+
 
 class Environment(models.TextChoices):
     LIVE = "live"
     TEST = "test"
 
 
-class ApiKey(models.Model):
+class ApiKey(LimitFields):
     """Only the hash of the secret is stored: a lost key is replaced, never recovered."""
 
     tenant = models.ForeignKey("tenants.Tenant", models.PROTECT, related_name="keys")

@@ -8,12 +8,14 @@ from datetime import datetime
 from django.db.models import QuerySet
 
 from ttsapp.keys.models import ApiKey
+from ttsapp.limits.rules import Limits
 from ttsapp.tenants.models import Tenant
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
-    """What authentication needs of a key and its tenant, in one query."""
+    """What authentication needs of a key and its tenant, in one query. `limits`: the tenant's,
+    then its own."""
 
     id: int
     public_id: str
@@ -24,6 +26,7 @@ class KeyRecord:
     expires_at: datetime | None
     revoked_at: datetime | None
     last_used_at: datetime | None
+    limits: tuple[Limits, Limits]
 
 
 def find(public_id: str) -> KeyRecord | None:
@@ -40,6 +43,7 @@ def find(public_id: str) -> KeyRecord | None:
         expires_at=key.expires_at,
         revoked_at=key.revoked_at,
         last_used_at=key.last_used_at,
+        limits=(key.tenant.limits, key.limits),
     )
 
 

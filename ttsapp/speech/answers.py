@@ -18,6 +18,8 @@ def describe(session: Session, response: HttpResponse | StreamingHttpResponse) -
     """The headers that are known before the first byte."""
     response["x-parlance-characters"] = str(session.tally.characters)
     response["x-parlance-seed"] = str(session.order.seed)
+    for name, value in session.context.limit_headers.items():
+        response[name] = value
     response["Cache-Control"] = "no-store"
     # Reverse proxies must pass each chunk on as it comes.
     response["X-Accel-Buffering"] = "no"

@@ -24,7 +24,8 @@ The contract:
 * A reader that stops reading `events` (its task cancelled, its `send` failed) and `close` have the
   same effect: the engine is freed and what was delivered is charged, at once. Always read through
   `aclosing`, so that a failed send is noticed.
-* A context is one request: one id, one reservation, one usage event, one log row.
+* A context is one request: one id, one look at its tenant's limits before the engine is asked for
+  anything, one reservation, one usage event, one log row.
 
 Failed has a status below 500 for what the client caused: `empty_input` (finished with nothing to
 say, free), `text_timeout`, `stream_too_long`, a text of too many tokens. After audio these are
@@ -100,12 +101,12 @@ class Context:
         self._prepare = prepare or cleaned(order)
         self.is_text_open = True
         self.is_over = False
-        self._speaker = Speaker()
+        self._settlement = Settlement(order)
+        self._speaker = Speaker(self._settlement.admitted)
         self.tally = Tally(self._speaker.segments)
         self._feed = feed(mode, settings.SEGMENT_CHARACTERS, order.language)
         self._growing: Segment | None = None
         self._has_text = False
-        self._settlement = Settlement(order)
         self._settling: asyncio.Task[None] | None = None
         self._last: Done | Failed | None = None
         self.arrived: Callable[[], int] | None = None
@@ -166,7 +167,7 @@ class Context:
         self._check_open()
         self._end_stream()
         self._close_text()
-        if self._settlement.is_reserved:
+        if self._settlement.is_begun:
             self._speaker.finish()
         else:
             self._conclude(nothing_to_say(self.order.text_field))
@@ -212,6 +213,11 @@ class Context:
             await asyncio.wait({self._settling}, timeout=SETTLE_SECONDS)
         yield self._last
 
+    @property
+    def limit_headers(self) -> dict[str, str]:
+        """What its tenant's limits leave, once it was admitted."""
+        return self._settlement.admission.headers
+
     # ---- inside
 
     def _note_taken(self, chunk: Chunk) -> None:
@@ -251,11 +257,10 @@ class Context:
                 self._growing = None
 
     def _begin(self, segment: Segment) -> None:
-        if not self._settlement.is_reserved:
+        if not self._settlement.is_begun:
             self.tally.begin()
+            self._settlement.begin(self.tally.characters)
         self._speaker.add(segment)
-        if not self._settlement.is_reserved:
-            self._settlement.reserve()
 
     def _end_stream(self) -> None:
         self._speak(self._feed.flush())
@@ -299,11 +304,12 @@ class Context:
         if self.order.whole and outcome is Outcome.COMPLETED:
             self.tally.deliver_all()
         usage = self.tally.usage(outcome)
-        if self._settlement.is_reserved:
+        reached_engine = self._settlement.is_begun and not self._settlement.is_refused
+        if reached_engine:
             self._settling = self._settlement.settle(usage, self.tally.record(outcome, failure))
         elif failure is not None and self._has_text:
             self._settling = self._settlement.refuse(failure)
-        if outcome is Outcome.FAILED and self._settlement.is_reserved:
+        if outcome is Outcome.FAILED and reached_engine:
             log.warning("speech failed", code=failure.code if failure else "internal_error")
         report = self.tally.report(usage)
         self._last = Failed(failure, report) if failure else Done(self.tally.finish_reason, report)

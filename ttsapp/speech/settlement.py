@@ -1,4 +1,5 @@
-"""The ledger's side of a context: one reservation, then one event with its log row, once."""
+"""The ledger's side of a context: admitted by the limits, one reservation, then one event with its
+log row, once."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import asyncio
 from billing import services as billing
 from ttsapp import background, database
 from ttsapp.errors import ApiError
+from ttsapp.limits.admission import Admission
 from ttsapp.speech import services
 from ttsapp.speech.order import Order
 
@@ -16,29 +18,66 @@ class Settlement:
 
     def __init__(self, order: Order) -> None:
         self._order = order
+        self.admission = Admission(order.caller, order.id, order.text_field)
+        self._admitting: asyncio.Task[ApiError | None] | None = None
         self._reservation: asyncio.Task[None] | None = None
 
     @property
-    def is_reserved(self) -> bool:
-        return self._reservation is not None
+    def is_begun(self) -> bool:
+        return self._admitting is not None
 
-    def reserve(self) -> None:
-        """The reservation is written while the engine works, never before."""
-        request = services.metered(self._order)
-        self._reservation = background.spawn(database.write(billing.reserve, request))
+    @property
+    def is_refused(self) -> bool:
+        """By a limit, before the engine was asked."""
+        done = self._admitting is not None and self._admitting.done()
+        return done and self._refusal is not None
+
+    def begin(self, characters: int) -> None:
+        """Asks the limits, with the text that is there; then, while the engine works and never
+        before, the reservation is written."""
+        self._admitting = background.spawn(self._admit(characters))
+
+    async def admitted(self) -> None:
+        """Raises ApiError for what the limits refuse."""
+        assert self._admitting is not None
+        await asyncio.wait({self._admitting})
+        if (error := self._refusal) is not None:
+            raise error
 
     def settle(self, usage: billing.Usage, record: services.Record) -> asyncio.Task[None]:
         return background.spawn(self._settle(usage, record))
 
     def refuse(self, error: ApiError) -> asyncio.Task[None]:
         """For what never reached the engine."""
-        order = self._order
-        note = database.write_surely(
-            services.log_refusal, order.id, order.caller, order.transport, error
-        )
-        return background.spawn(note)
+        return background.spawn(self._note(error))
+
+    @property
+    def _refusal(self) -> ApiError | None:
+        return self._admitting.result() if self._admitting is not None else None
+
+    async def _admit(self, characters: int) -> ApiError | None:
+        try:
+            await self.admission.enter(characters)
+        except ApiError as error:
+            return error
+        request = services.metered(self._order)
+        self._reservation = background.spawn(database.write(billing.reserve, request))
+        return None
 
     async def _settle(self, usage: billing.Usage, record: services.Record) -> None:
+        if self._admitting is not None:
+            # Its client may have left before the limits had answered.
+            error = await self._admitting
+            if error is not None:
+                await self._note(error)
+                return
+        await self.admission.leave(usage.characters, usage.billed_characters)
         if self._reservation is not None:
             await asyncio.wait({self._reservation})
         await database.write_surely(services.close, self._order, usage, record)
+
+    async def _note(self, error: ApiError) -> None:
+        order = self._order
+        await database.write_surely(
+            services.log_refusal, order.id, order.caller, order.transport, error
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -41,9 +41,12 @@ Item = Chunk | Flushed | End
 
 class Speaker:
     """Holds one engine stream, and for a moment a second one, opened ahead so that playback has
-    no gap. Reading `next` slowly slows the engine down; one item waits."""
+    no gap. Reading `next` slowly slows the engine down; one item waits. Before the first of them
+    it waits for `admitted`, whose ApiError is its failure."""
 
-    def __init__(self) -> None:
+    def __init__(self, admitted: Callable[[], Awaitable[None]]) -> None:
+        self._admitted = admitted
+        self._is_admitted = False
         self.segments: list[Segment] = []
         self._work: deque[Segment | Flushed] = deque()
         self._items: asyncio.Queue[Item] = asyncio.Queue(1)
@@ -126,6 +129,11 @@ class Speaker:
 
     async def _say(self, segment: Segment) -> None:
         self._current = segment
+        if not self._is_admitted:
+            await self._admitted()
+            self._is_admitted = True
+            if self._cancelled.is_set():
+                return
         if not segment.is_started:
             segment.open()
         give_up = asyncio.get_running_loop().time() + settings.STALL_SECONDS
@@ -155,7 +163,7 @@ class Speaker:
 
     def _open_ahead(self) -> None:
         upcoming = next((item for item in self._work if isinstance(item, Segment)), None)
-        if upcoming is None or upcoming.is_started:
+        if upcoming is None or upcoming.is_started or not self._is_admitted:
             return
         if self._current is None or self._current.remaining_ms <= AHEAD_MS:
             upcoming.open()

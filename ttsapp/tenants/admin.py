@@ -36,10 +36,12 @@ class TenantAdmin(KeptAdmin[Tenant]):
         self, request: HttpRequest, obj: Tenant, form: ModelForm[Tenant], change: bool
     ) -> None:
         actor = Actor.of(request.user)
-        if change:
+        limits = obj.limits
+        if change and "name" in form.changed_data:
             services.rename_tenant(actor, obj, obj.name)
-        else:
+        if not change:
             obj.pk = services.create_tenant(actor, obj.name, obj.slug).pk
+        services.limit_tenant(actor, obj, limits)
 
     @admin.action(description="Suspend: their keys stop working", permissions=["change"])
     def suspend(self, request: HttpRequest, tenants: QuerySet[Tenant]) -> None:

@@ -7,6 +7,8 @@ from enum import Enum
 from django.conf import settings
 from django.db import models
 
+from ttsapp.limits.fields import LimitFields
+
 
 class Permission(Enum):
     VIEW = "view"
@@ -32,8 +34,9 @@ _PERMISSIONS = {
 }
 
 
-class Tenant(models.Model):
-    """A customer of this installation: owns keys and usage."""
+class Tenant(LimitFields):
+    """A customer of this installation: owns keys and usage. A limit that is empty is the
+    installation's own."""
 
     name = models.CharField(max_length=100)
     slug = models.SlugField(unique=True)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 
 from ttsapp.audit.models import Action
 from ttsapp.audit.services import Actor, record
+from ttsapp.limits.rules import Limits
 from ttsapp.tenants.models import Membership, Role, Tenant
 
 
@@ -24,6 +27,19 @@ def rename_tenant(actor: Actor, tenant: Tenant, name: str) -> None:
     before, locked.name = locked.name, name
     locked.save(update_fields=["name"])
     record(actor, Action.TENANT_RENAMED, tenant, tenant.slug, before=before, after=name)
+
+
+@transaction.atomic
+def limit_tenant(actor: Actor, tenant: Tenant, limits: Limits) -> bool:
+    """In force within a second. False when they are as they were."""
+    locked = Tenant.objects.select_for_update().get(pk=tenant.pk)
+    before, after = asdict(locked.limits), asdict(limits)
+    changed = {name: [before[name], after[name]] for name in after if before[name] != after[name]}
+    if not changed:
+        return False
+    Tenant.objects.filter(pk=tenant.pk).update(**after)
+    record(actor, Action.TENANT_LIMITED, tenant, tenant.slug, **changed)
+    return True
 
 
 @transaction.atomic

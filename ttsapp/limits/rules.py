@@ -1,0 +1,114 @@
+"""What may be limited, what a request asks for, and what it is answered. docs/limits.md explains
+the rules, which two stores keep: `local` in this process, `shared` in Redis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+# A minute is counted in slots. The oldest leaves as a whole, so what was used counts for 60 to
+# 65 seconds: never too short.
+SLOT_MS = 5_000
+SLOTS = 13
+# A process that died frees its streams after so long; one that lives renews them thrice in it.
+LEASE_MS = 30_000
+# Nobody knows when a stream ends: a client may look again after so long.
+STREAM_WAIT_MS = 1_000
+# What was spent this month is read from the ledger again before it is so old.
+SPENT_MS = 3_600_000
+
+
+class Limit(StrEnum):
+    """Named in refusals, in the order in which the stores number them."""
+
+    REQUESTS = "requests_per_minute"
+    CHARACTERS = "characters_per_minute"
+    STREAMS = "concurrent_streams"
+    BUDGET = "hard_monthly_characters"
+
+
+LIMITS = tuple(Limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """None is without limit. Of the budgets, in characters charged, the soft one only warns."""
+
+    requests_per_minute: int | None = None
+    characters_per_minute: int | None = None
+    concurrent_streams: int | None = None
+    soft_monthly_characters: int | None = None
+    hard_monthly_characters: int | None = None
+
+    @property
+    def has_budget(self) -> bool:
+        return (self.soft_monthly_characters, self.hard_monthly_characters) != (None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Who is limited: a tenant or one of its keys, as `name` under which it is counted."""
+
+    name: str
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request to speak. `month` names the budgets' month, which ends in `month_left_ms`."""
+
+    id: str
+    subjects: tuple[Subject, ...]
+    characters: int
+    month: str = ""
+    month_left_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """By which limit of which subject; asked again after `wait_ms` with nothing else used
+    meanwhile, it would be admitted."""
+
+    limit: Limit
+    subject: int
+    wait_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a subject has in use, this request included if it was admitted. `reset_ms`: until the
+    minute's count is zero again. `spent` and its age: None without a budget."""
+
+    requests: int
+    characters: int
+    reset_ms: int
+    streams: int
+    spent: int | None = None
+    spent_age_ms: int | None = None
+    is_past_soft: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Nothing was counted if it is refused, or if `unknown` lists subjects whose spending the
+    store has to be told first."""
+
+    states: tuple[State, ...] = ()
+    refusal: Refusal | None = None
+    unknown: tuple[int, ...] = ()
+
+
+class Store(Protocol):
+    async def admit(self, ask: Ask) -> Answer:
+        """All of the rules at once, and all of the counting or none."""
+
+    async def renew(self, asks: list[Ask]) -> None:
+        """Their streams still live."""
+
+    async def release(self, ask: Ask, more_characters: int, charged: int) -> None:
+        """The stream has ended. `more_characters` came after it was admitted; `charged` of all
+        are spent."""
+
+    async def tell_spent(self, ask: Ask, subject: int, characters: int, *, again: bool) -> None:
+        """What the ledger says of the subject's month. Only `again` replaces what is known."""
