@@ -100,11 +100,12 @@ def run(arguments: argparse.Namespace) -> int:
     if not small:
         _build_ahead(console, arguments, trials)
         world = World(arguments.official, device, small, arguments.context)
+    references = References(world)
     for verdict, trial in zip(verdicts, trials, strict=True):
         if time.monotonic() - began > arguments.budget:
             verdict.state = "out of time"
             continue
-        try_one(world, References(world), trial, verdict, arguments.check, arguments.seconds)
+        try_one(world, references, trial, verdict, arguments.check, arguments.seconds)
         console.print(_line(verdict))
         # After each trial: a run that is stopped leaves what it has.
         write({**result, "steps": [asdict(v) for v in verdicts]}, arguments.out)

@@ -79,11 +79,11 @@ def test_a_tile_in_the_order_of_the_tensor_core() -> None:
 
 @pytest.mark.parametrize(
     ("columns", "rows", "blocks"),
-    [(8, [1], 4), (8, [2, 0], 4), (8, [3, 1, 0, 2], 4), (16, [4, 2, 5, 0, 1, 3, 6], 2)],
-    ids=["one row", "two rows", "four rows", "seven rows"],
+    [(8, [1], 4), (8, [3, 1, 0, 2], 4), (16, [4, 2, 5, 0, 1], 2)],
+    ids=["one row", "four rows", "five rows"],
 )
 def test_a_frame(talker: Talker, columns: int, rows: list[int], blocks: int) -> None:
-    """One row attends in every block, seven spread their attention: 2 to 16 columns in pass 0. The
+    """One row attends in every block, four spread their attention: 2 to 10 columns in pass 0. The
     last pass's logits hang on every pass before it; they are a float32 frame's that is fed the same
     codes, and the last codes are those that the plain sampler draws from them."""
     arena, slots = arena_of(talker, 7), torch.tensor(rows)

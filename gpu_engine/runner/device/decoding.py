@@ -31,7 +31,8 @@ class Decoding:
         self._real_staged = self.lane.ring((1,), torch.int64)
         self._samples = decoder.config.samples_per_frame
         self._out: dict[tuple[int, int], Tensor] = {}
-        self._heard: dict[tuple[int, int], Tensor] = {}
+        most_samples = plan.codec_rows[-1] * plan.codec_frames[-1] * self._samples
+        self._heard = self.lane.ring((most_samples,), torch.float32)
         self._replays: dict[tuple[int, int], Replay] = {}
         self._steps: dict[tuple[int, int], Step] = {}
         self._make, self._reset, self.nbytes = self._codec(decoder)
@@ -61,7 +62,6 @@ class Decoding:
         step = self._steps[key] = self._make(rows, frames)
         device = arena.hidden.device
         out = self._out[key] = torch.zeros(rows, frames * self._samples, device=device)
-        self._heard[key] = self.lane.ring((rows, frames * self._samples), torch.float32)
         steps = torch.arange(frames, device=device)
         last = arena.codes.shape[1] - 1
         self._real.fill_(frames)
@@ -107,8 +107,9 @@ class Decoding:
             self._replays[key]()
 
         def read(turn: int) -> Reader:
-            heard = self._heard[key][turn]
-            heard.copy_(self._out[key], non_blocking=True)
+            out = self._out[key]
+            heard = self._heard[turn][: out.numel()].view(out.shape)
+            heard.copy_(out, non_blocking=True)
             cut = frames * self._samples
             return lambda seconds: _audio(heard[: len(slots), :cut], seconds)
 

@@ -81,6 +81,7 @@ class Lane:
                 function()
 
             return run
+        torch.cuda.synchronize(self.device)  # what it reads was made on other streams
         with self.here():
             function()
             function()
