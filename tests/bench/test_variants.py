@@ -1,0 +1,105 @@
+"""The table of kernel variants: floors, what is wanted, and that one failure is one line."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from gpu_engine.bench import variants
+from gpu_engine.bench.floors import floor_ms
+from gpu_engine.bench.trials import Built, Trial, World, every_trial
+from gpu_engine.bench.variants import References, Verdict, try_one
+
+
+@pytest.fixture
+def world() -> World:
+    return World("1.7B", torch.device("meta"), False, 90)
+
+
+@pytest.mark.parametrize(
+    ("trial", "floor"),
+    [
+        (Trial("talker", "fused", 1), 0.661),
+        (Trial("talker", "fused-fp8", 1), 0.333),
+        (Trial("predictor", "streamed", 1), 0.563),
+        (Trial("predictor", "fused-fp8", 1), 0.282),
+        (Trial("codec", "module", 1, 1), 0.106),
+        (Trial("codec", "fused-fp16", 64, 4), 1.607),
+    ],
+    ids=lambda value: value.name if isinstance(value, Trial) else None,
+)
+def test_floors(world: World, trial: Trial, floor: float) -> None:
+    """Weights once over 4.3 TB/s, or arithmetic over 790 TFLOP/s; FP8 reads half."""
+    assert floor_ms(world, trial) == pytest.approx(floor, abs=0.002)
+
+
+def test_what_is_learnt_first_comes_first(world: World) -> None:
+    trials = list(every_trial(world, [1, 64], [1]))
+    assert [trial.name for trial in trials[:4]] == [
+        "predictor streamed, 1 rows",
+        "talker fused, 1 rows",
+        "codec fused-fp16, 1 rows x 1 frames",
+        "talker fused, 64 rows",
+    ]
+    assert len(trials) == len(set(trials))
+
+
+def test_a_choice_of_variants() -> None:
+    trial = Trial("predictor", "early", 1)
+    assert variants._wanted(trial, ["all"])
+    assert variants._wanted(trial, ["predictor/early"])
+    assert variants._wanted(trial, ["early"])
+    assert not variants._wanted(trial, ["talker", "fused"])
+
+
+def verdict_of(monkeypatch: pytest.MonkeyPatch, built: Built | Exception, check: bool) -> Verdict:
+    def build(_world: World, _trial: Trial) -> Built:
+        if isinstance(built, Exception):
+            raise built
+        return built
+
+    monkeypatch.setattr(variants, "build", build)
+    world = World("1.7B", torch.device("cpu"), True, 20)
+    trial = Trial("codec", "fused-fp16", 1, 1)
+    verdict = Verdict(trial.module, trial.variant, trial.rows, trial.frames)
+    references = References(world)
+    monkeypatch.setattr(references, "codec", lambda _rows, _frames: torch.ones(1, 8))
+    try_one(world, references, trial, verdict, check, 0.01)
+    return verdict
+
+
+def test_a_variant_that_fails_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    verdict = verdict_of(monkeypatch, ValueError("out of resource"), check=True)
+    assert (verdict.state, verdict.problem) == ("failed", "ValueError: out of resource")
+    assert verdict.p50_ms is None
+
+
+def test_a_variant_that_is_wrong_is_told_and_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = Built(lambda: None, lambda: None, lambda: torch.full((1, 8), 1.5))
+    verdict = verdict_of(monkeypatch, wrong, check=True)
+    assert (verdict.state, verdict.snr_db) == ("wrong", 6.0)
+    assert verdict.p50_ms is not None
+
+
+def test_numbers_that_are_not_finite_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = Built(lambda: None, lambda: None, lambda: torch.full((1, 8), float("nan")))
+    assert verdict_of(monkeypatch, broken, check=True).state == "wrong"
+
+
+def test_a_right_variant(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = Built(lambda: None, lambda: None, lambda: torch.full((1, 8), 1.001))
+    verdict = verdict_of(monkeypatch, right, check=True)
+    assert (verdict.state, verdict.snr_db) == ("ok", 60.0)
+    assert verdict.floor_ms is not None
+
+
+def test_without_a_gpu_and_without_triton(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_engine.kernels.interpreter.is_installed", lambda: False)
+    with pytest.raises(SystemExit, match="Triton is not installed"):
+        variants.pick_device("cpu")
+
+
+def test_no_gpu_where_one_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(SystemExit, match="no CUDA device answers"):
+        variants.pick_device("cuda")
