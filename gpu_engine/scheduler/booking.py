@@ -8,12 +8,13 @@ import numpy as np
 
 from gpu_engine.scheduler.choice import Choice
 from gpu_engine.scheduler.costs import CostModel
-from gpu_engine.scheduler.jobs import Booked, Flags, Job, Kind, Result, Slots
+from gpu_engine.scheduler.jobs import Booked, Flags, Job, Kind, Result, Seconds, Slots
 from gpu_engine.scheduler.seats import Seats
 from gpu_engine.scheduler.stream import FRAME_S, GENERATED, LEAVING, PREDICT, TALK, Ended
 
 FIRST_GUESS_AUDIO = 0.15
 SMOOTHING = 0.2
+FORGETTING, MOST_CAUTION = 0.99, 1.0
 NOBODY = np.zeros(0, np.bool_)
 CODEC, PREDICTOR, ENCODE = Kind.CODEC, Kind.PREDICTOR, Kind.ENCODE
 
@@ -104,6 +105,7 @@ class Booking:
             ready &= heard | self._lasts(rows)
             self._note_first(rows[ready & ~heard], now)
         late = ready & heard & (now > t.dry_at[rows])
+        self._learn_lateness(now - t.dry_at[rows[late]])
         leaving = rows[ready]
         t.dry_at[leaving] = np.maximum(t.dry_at[leaving], now) + t.held[leaving]
         t.held[leaving] = 0.0
@@ -114,6 +116,12 @@ class Booking:
         t.underruns[rows[late]] += 1
         self.totals.underruns += int(np.count_nonzero(late))
         return ready
+
+    def _learn_lateness(self, seconds: Seconds) -> None:
+        """What no cost model foresaw, such as a machine that others use, is remembered for some
+        hundred decodes."""
+        worst = float(seconds.max(initial=0.0))
+        self._choice.caution = min(MOST_CAUTION, max(FORGETTING * self._choice.caution, worst))
 
     def _lasts(self, rows: Slots) -> Flags:
         """Whose audio in hand lasts until more comes, or who will get no more for now."""

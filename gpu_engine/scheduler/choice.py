@@ -50,6 +50,8 @@ class Choice:
         """Leading silence that a stream's first chunk is expected to lose."""
         self.spoken_share = 0.35
         """Frames that a stream usually makes, as a share of its cap."""
+        self.caution = 0.0
+        """Seconds by which listeners ran dry lately: later ones are given that much more."""
         self.streams = 0
         """Streams that spoke when it last looked."""
 
@@ -102,7 +104,7 @@ class Choice:
         device that can't keep up, what the rest of the speech will fall behind."""
         t, outlook = self._table, self._outlook
         rest = np.maximum(0.0, t.cap[rows] * self.spoken_share - t.frames[rows])
-        behind: Seconds = outlook.next_chunk(streams) + outlook.late[streams] * rest
+        behind: Seconds = self.caution + outlook.next_chunk(streams) + outlook.late[streams] * rest
         return np.minimum(behind, self._settings.longest_hold)
 
     def _due(self, chunk: Slots, room: Slots, pending: Slots, last: Flags) -> Slots:

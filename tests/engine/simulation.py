@@ -133,6 +133,11 @@ class Simulation:
         self._decoded: dict[int, int] = {}
         self._spoken: dict[int, int] = {}
 
+    def add(self, client: Client) -> None:
+        """One more, after all that came."""
+        self.clients.append(client)
+        self._arrivals.append(len(self.clients) - 1)
+
     def run(self, until: float = 100_000.0) -> Simulation:
         while self.now < until and (self._arrivals or len(self.scheduler) or self._flying):
             self._news()

@@ -84,6 +84,23 @@ def test_a_device_that_cannot_keep_up_starts_later_and_breaks_off_less() -> None
     assert done.listeners[0].first_at == pytest.approx(1.6, abs=0.4)
 
 
+def test_who_comes_after_an_underrun_is_given_more_time() -> None:
+    done = Simulation([Client(0.0, speech=60, silent_frames=TRIMMED)], costs=CPU)
+    done.run(until=0.5)
+    # The machine stands still for three seconds.
+    done.now += 3.0
+    done.run()
+    assert max(gaps(done)) > 1.0
+    before, caution = done.listeners[0].first_at, done.scheduler.choice.caution
+    assert before is not None
+    assert 0.5 < caution <= 1.0
+    done.add(Client(done.now, speech=60, silent_frames=TRIMMED))
+    again = done.run().listeners[1]
+    assert again.first_at is not None
+    assert again.first_at - done.clients[1].arrives > before + 0.2
+    assert again.worst_gap == 0.0
+
+
 def test_hundreds_of_streams_are_served_in_time_while_the_device_keeps_up() -> None:
     import random
 
