@@ -40,6 +40,8 @@ class DialectSocket(AsyncWebsocketConsumer):
 
     dialect: ClassVar[Dialect]
     idle_seconds: float | None = None
+    # Whether the key may still come in a message, where the handshake has none.
+    takes_late_key: ClassVar[bool] = False
     _speaking: list[Speaking]
 
     async def opening(self) -> None:
@@ -96,13 +98,14 @@ class DialectSocket(AsyncWebsocketConsumer):
         self._speaking, self._opened_at = [], time.time()
         self.authorization = credentials.of_socket(self.scope)
         try:
-            caller = await self.caller()
+            if self.authorization or not self.takes_late_key:
+                await self.caller()
             await self.opening()
         except ApiError as error:
             await self._refuse(error)
             raise StopConsumer from None
         await self.accept(credentials.subprotocol(self.scope))
-        log.info("socket opened", path=self.scope["path"], caller=caller.label)
+        log.info("socket opened", path=self.scope["path"])
         self._idle = Timer(self.idle_seconds or settings.SOCKET_IDLE_SECONDS, self._close_idle)
         self._idle.start()
         await self.opened()

@@ -48,3 +48,13 @@ class ApiKey(LimitFields):
             return "revoked"
         expired = self.expires_at is not None and self.expires_at <= timezone.now()
         return "expired" if expired else "active"
+
+
+class UsedToken(models.Model):
+    """A single-use token that has been used: kept until the token would have expired anyway."""
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    used_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    def __str__(self) -> str:
+        return str(self.id)

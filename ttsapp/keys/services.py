@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Q
@@ -11,10 +12,12 @@ from django.utils import timezone
 from ttsapp.audit.models import Action
 from ttsapp.audit.services import Actor, record
 from ttsapp.keys import secrets
-from ttsapp.keys.models import ApiKey, Environment
+from ttsapp.keys.models import ApiKey, Environment, UsedToken
 from ttsapp.tenants.models import Tenant
 
 LAST_USED_EVERY = timedelta(minutes=1)
+# Longer than any single-use token is valid.
+USED_TOKENS_KEPT = timedelta(hours=1)
 
 
 @transaction.atomic
@@ -55,3 +58,10 @@ def touch(key_id: int) -> None:
     now = timezone.now()
     due = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_EVERY)
     ApiKey.objects.filter(due, pk=key_id).update(last_used_at=now)
+
+
+def use_token(token_id: UUID) -> bool:
+    """Once, over all processes. False when it was used before."""
+    _, is_new = UsedToken.objects.get_or_create(id=token_id)
+    UsedToken.objects.filter(used_at__lt=timezone.now() - USED_TOKENS_KEPT).delete()
+    return is_new

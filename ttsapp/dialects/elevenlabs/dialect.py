@@ -9,6 +9,7 @@ from ttsapp.errors import ApiError
 
 # What its clients look for, where our own code has another name.
 _CODES = {
+    "text_timeout": "input_timeout_exceeded",
     "string_above_max_length": "max_character_limit_exceeded",
     "unknown_voice": "voice_not_found",
     "engine_full": "system_busy",
