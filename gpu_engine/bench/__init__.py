@@ -40,7 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     setup = os.environ.get("PARLANCE_SETUP_SECONDS")
     add("--setup-seconds", type=float, default=setup, help="of make setup in a bare clone")
     measures = parser.add_subparsers(dest="measure", metavar="MEASURE")
-    _add_steps(measures.add_parser("steps", help="milliseconds of each module by batch"))
+    steps = measures.add_parser("steps", help="milliseconds of each module by batch")
+    _add_steps(steps)
+    _add_variants(steps)
+    _add_profile(measures.add_parser("profile", help="a frame as a trace for Perfetto"))
     add_loads(measures)
 
 
@@ -58,11 +61,38 @@ def _add_steps(parser: argparse.ArgumentParser) -> None:
     add("--out", type=Path, default=Path("docs/benchmarks/steps.json"), help="file")
 
 
+def _add_variants(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--variants",
+        nargs="+",
+        default=[],
+        help="a GPU's kernels, no checkpoint: all, or module, variant, module/variant",
+    )
+    add("--official", default="1.7B", choices=["1.7B", "0.6B"], help="shapes, random weights")
+    add("--check", action="store_true", help="compare each variant with plain PyTorch")
+    add("--budget", type=float, default=420.0, help="seconds after which no variant is begun")
+
+
+def _add_profile(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--device", default="auto", choices=["auto", "cpu", "cuda"])
+    add("--official", default="1.7B", choices=["1.7B", "0.6B"], help="shapes, random weights")
+    add("--rows", type=int, default=1)
+    add("--frames", type=int, default=1, help="of the codec's decode")
+    add("--context", type=int, default=90, help="positions behind the Talker step")
+    add("--talker", default="fused", help="variant")
+    add("--predictor", default="fused", help="variant")
+    add("--codec", default="fused-fp16", help="variant")
+    add("--out", type=Path, default=Path("docs/benchmarks/profile.json"), help="file")
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Exit status 1 where a request failed: figures are then no figures."""
     if arguments.measure is not None:
-        # Some need torch, which a load from outside does not.
-        name = MODULES.get(arguments.measure, arguments.measure)
+        # These need torch, which a load from outside does not.
+        name = "variants" if getattr(arguments, "variants", None) else arguments.measure
+        name = MODULES.get(name, name)
         status: int = import_module(f"gpu_engine.bench.{name}").run(arguments)
         return status
     console = Console()

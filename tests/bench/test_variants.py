@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
+
 import pytest
 import torch
 
+from gpu_engine import bench
 from gpu_engine.bench import variants
 from gpu_engine.bench.floors import floor_ms
 from gpu_engine.bench.trials import Built, Trial, World, every_trial
@@ -103,3 +106,32 @@ def test_no_gpu_where_one_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(SystemExit, match="no CUDA device answers"):
         variants.pick_device("cuda")
+
+
+@pytest.mark.parametrize(
+    ("words", "module"),
+    [
+        (["steps", "--variants", "all", "--check"], "variants"),
+        (["steps"], "steps"),
+        (["profile", "--rows", "8"], "profile"),
+    ],
+    ids=["variants", "steps", "profile"],
+)
+def test_each_measurement_is_asked_for_by_name(
+    words: list[str], module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    class Module:
+        def run(self, _arguments: argparse.Namespace) -> int:
+            return 7
+
+    def imported(name: str) -> Module:
+        asked.append(name)
+        return Module()
+
+    parser = argparse.ArgumentParser()
+    bench.add_arguments(parser)
+    monkeypatch.setattr(bench, "import_module", imported)
+    assert bench.run(parser.parse_args(words)) == 7
+    assert asked == [f"gpu_engine.bench.{module}"]
