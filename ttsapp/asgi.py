@@ -19,6 +19,8 @@ from django.db import close_old_connections, reset_queries  # noqa: E402
 from django.urls import path  # noqa: E402
 
 from ttsapp.dialects.deepgram.sockets import SpeakSocket  # noqa: E402
+from ttsapp.dialects.elevenlabs.contexts import MultiStreamSocket  # noqa: E402
+from ttsapp.dialects.elevenlabs.sockets import StreamInputSocket  # noqa: E402
 from ttsapp.dialects.openai.sockets import SpeechSocket  # noqa: E402
 from ttsapp.edge import BodyLimit, Lifespan, PagesAndApi, RefuseUnknownSockets  # noqa: E402
 
@@ -32,6 +34,7 @@ request_started.disconnect(reset_queries)
 
 # Channels routes ASGI applications with Django's patterns, whose types speak of views only.
 _route: Any = path
+_VOICE = "v1/text-to-speech/<str:voice_id>"
 
 # API sockets are not wrapped in an origin check: server-side clients send no Origin.
 _sockets = URLRouter(
@@ -40,6 +43,10 @@ _sockets = URLRouter(
         _route("openai/v1/audio/speech/ws", SpeechSocket.as_asgi()),
         _route("v1/speak", SpeakSocket.as_asgi()),
         _route("deepgram/v1/speak", SpeakSocket.as_asgi()),
+        _route(f"{_VOICE}/stream-input", StreamInputSocket.as_asgi()),
+        _route(f"elevenlabs/{_VOICE}/stream-input", StreamInputSocket.as_asgi()),
+        _route(f"{_VOICE}/multi-stream-input", MultiStreamSocket.as_asgi()),
+        _route(f"elevenlabs/{_VOICE}/multi-stream-input", MultiStreamSocket.as_asgi()),
         _route("", RefuseUnknownSockets()),
         _route("<path:rest>", RefuseUnknownSockets()),
     ]
