@@ -25,15 +25,15 @@ from gpu_engine.bench.texts import sentences
 
 Say = Callable[[str, int], Awaitable[Take]]
 COLUMNS = (
-    ("rate", "requests/s"),
+    ("rate", "rate"),
     ("requests", "requests"),
     ("failed", "failed"),
-    ("ttfa_p50_ms", "TTFA p50 ms"),
+    ("ttfa_p50_ms", "p50"),
     ("ttfa_p95_ms", "p95"),
     ("ttfa_p99_ms", "p99"),
     ("underrun_streams", "underruns"),
-    ("e2e_p95_ms", "end to end p95"),
-    ("characters_per_s", "characters/s"),
+    ("e2e_p95_ms", "whole p95"),
+    ("characters_per_s", "chars/s"),
     ("seed", "seed"),
 )
 
@@ -139,10 +139,10 @@ def row(summary: dict[str, Any], rate: float, seed: int) -> dict[str, Any]:
 
 
 def table(rows: list[dict[str, Any]]) -> Table:
-    shown = Table(title="First audible sample after the request was sent, open loop")
+    shown = Table(title="First audible sample, ms after the request was sent, by requests/s")
     for _, title in COLUMNS:
         shown.add_column(title, justify="right")
     for line in rows:
         values = [line[name] for name, _ in COLUMNS]
-        shown.add_row(*("-" if value is None else f"{value:g}" for value in values))
+        shown.add_row(*("-" if value is None else f"{value:.4g}" for value in values))
     return shown
