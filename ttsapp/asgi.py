@@ -18,6 +18,8 @@ from django.core.signals import request_started  # noqa: E402
 from django.db import close_old_connections, reset_queries  # noqa: E402
 from django.urls import path  # noqa: E402
 
+from ttsapp.dialects.cartesia.sockets import ContextsSocket  # noqa: E402
+from ttsapp.dialects.dashscope.sockets import RealtimeSocket  # noqa: E402
 from ttsapp.dialects.deepgram.sockets import SpeakSocket  # noqa: E402
 from ttsapp.dialects.elevenlabs.contexts import MultiStreamSocket  # noqa: E402
 from ttsapp.dialects.elevenlabs.sockets import StreamInputSocket  # noqa: E402
@@ -41,6 +43,10 @@ _sockets = URLRouter(
     [
         _route("v1/audio/speech/ws", SpeechSocket.as_asgi()),
         _route("openai/v1/audio/speech/ws", SpeechSocket.as_asgi()),
+        _route("tts/websocket", ContextsSocket.as_asgi()),
+        _route("cartesia/tts/websocket", ContextsSocket.as_asgi()),
+        _route("api-ws/v1/realtime", RealtimeSocket.as_asgi()),
+        _route("dashscope/api-ws/v1/realtime", RealtimeSocket.as_asgi()),
         _route("v1/speak", SpeakSocket.as_asgi()),
         _route("deepgram/v1/speak", SpeakSocket.as_asgi()),
         _route(f"{_VOICE}/stream-input", StreamInputSocket.as_asgi()),

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from gpu_engine.proto import engine_pb2 as pb
-from tests.ttsapp.cartesia_calls import body, refused, say
+from tests.ttsapp.cartesia_calls import body, refused, say, tell_words
 from tests.ttsapp.conftest import Party
 from tests.ttsapp.scripted_engine import Script, ScriptedEngine, spoken
 from ttsapp.speech.models import RequestLog
@@ -74,3 +74,23 @@ def test_sse_that_fails_later(http: httpx.Client, alice: Party, engine: Scripted
     assert (last["type"], last["error_code"], last["status_code"]) == ("error", "internal", 500)
     assert last["request_id"] == answer.headers["x-request-id"]
     assert last["done"] is False
+
+
+def test_sse_words(http: httpx.Client, alice: Party, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In seconds of what is sent: at 1.25 times the speed they come sooner."""
+    tell_words(monkeypatch)
+    for speed, end in ((1.0, 0.125), (1.25, 0.1)):
+        config = {"speed": speed}
+        answer = say(http, alice, "/tts/sse", add_timestamps=True, generation_config=config)
+        (words,) = [one for one in events(answer) if one["type"] == "timestamps"]
+        assert words["word_timestamps"]["words"] == ["Hello", "there."]
+        assert words["word_timestamps"]["end"][-1] == end
+        assert (words["status_code"], words["done"]) == (206, False)
+
+
+def test_sse_words_unasked(
+    http: httpx.Client, alice: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell_words(monkeypatch)
+    told = {one["type"] for one in events(say(http, alice, "/tts/sse"))}
+    assert told == {"chunk", "done"}

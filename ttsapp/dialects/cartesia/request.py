@@ -127,7 +127,7 @@ def _model(name: str, catalogue: Catalogue) -> SpeechModel:
         raise ApiError(error.status, error.code, error.message, field="model_id") from None
 
 
-def _voice(raw: msgspec.Raw) -> str:
+def _voice(raw: msgspec.Raw | bytes) -> str:
     """`"id"`, `{"id"}` or `{"mode": "id", "id"}`; what else stands in the object is let be."""
     try:
         voice = msgspec.json.decode(raw, type=str | VoiceObject)
