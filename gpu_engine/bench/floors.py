@@ -14,6 +14,8 @@ def floor_ms(world: World, trial: Trial) -> float:
     """Milliseconds on an H200, for the weights' width that the variant has."""
     width = 1 if "fp8" in trial.variant else 2
     config = world.talker_config
+    if trial.module == "kernel":
+        return _kernel_floor(world, trial)
     if trial.module == "codec":
         exact = trial.variant in ("module", "fused-tf32")
         reading = CODEC_BYTES * (4 if exact else 2)
@@ -30,6 +32,22 @@ def floor_ms(world: World, trial: Trial) -> float:
     body = _parameters(predictor.num_hidden_layers, predictor)
     head = predictor.vocab_size * predictor.hidden_size
     return _longer(width * passes * (body + head), 2.0 * passes * (body + head) * trial.rows)
+
+
+def _kernel_floor(world: World, trial: Trial) -> float:
+    """Of a product; attention and draws read next to nothing."""
+    part, _, name = trial.variant.partition(".")
+    config = world.talker_config
+    shape = config if part == "talker" else config.code_predictor_config
+    wide = (shape.num_attention_heads + 2 * shape.num_key_value_heads) * shape.head_dim
+    outputs = {
+        "qkv": wide,
+        "out": shape.num_attention_heads * shape.head_dim,
+        "gate_up": 2 * shape.intermediate_size,
+        "down": shape.intermediate_size,
+    }
+    numbers = shape.hidden_size * outputs.get(name, 0)
+    return _longer(2.0 * numbers, 2.0 * numbers * trial.rows)
 
 
 def _parameters(layers: int, shape: object) -> float:

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from gpu_engine.bench import kernel_trials
 from gpu_engine.bench.official import (
     CODEC,
     TALKERS,
@@ -52,11 +53,13 @@ class Trial:
 @dataclass(frozen=True, slots=True)
 class Built:
     """`run` is what a graph holds; `reset` puts counters back, outside the time. `outcome` tells
-    what the last run made, for comparison."""
+    what the last run made, for comparison; `reference` what it should be, where it is not a whole
+    module's."""
 
     run: Run
     reset: Run
     outcome: Callable[[], Tensor]
+    reference: Callable[[], Tensor] | None = None
 
 
 class World:
@@ -149,6 +152,8 @@ def build(world: World, trial: Trial) -> Built:
                 return _predictor(world, trial)
             case "codec":
                 return _codec(world, trial)
+            case "kernel":
+                return _kernel(world, trial)
     raise ValueError(trial.module)
 
 
@@ -284,6 +289,37 @@ def _codec(world: World, trial: Trial) -> Built:
     return Built(run, lambda: None, lambda: out[0].clone())
 
 
+def _kernel(world: World, trial: Trial) -> Built:
+    """A kernel of the `fused` set; the variant is its name."""
+    ops, rows, slots = operators(world, "fused"), trial.rows, world.slots(trial.rows)
+    part, _, name = trial.variant.partition(".")
+    arena = world.arena(rows)
+    arena.position[:-1] = world.context
+    if part == "talker":
+        step = TalkerStep(world.talker, arena, ops)
+        stack, rules = step.stack, step.rules
+    else:
+        stack = world.weights(False).stack
+        rules = None
+    if name in kernel_trials.PRODUCTS:
+        run, reference = kernel_trials.product(ops, stack, name, rows, arena.hidden)
+    elif name == "attend" and rules is not None:
+        run, reference = kernel_trials.attend_slots(ops, stack, arena, slots)
+    elif name == "attend":
+        run, reference = kernel_trials.attend_frame(ops, stack, rows, arena.hidden)
+    elif rules is not None:
+        run, reference = kernel_trials.draw_talker(ops, arena, slots, rules)
+    else:
+        vocabulary = world.talker_config.code_predictor_config.vocab_size
+        run, reference = kernel_trials.draw_code(ops, arena, slots, vocabulary)
+    out: list[Tensor] = []
+
+    def call() -> None:
+        out[:] = [run()]
+
+    return Built(call, lambda: None, lambda: out[0].clone(), reference)
+
+
 def codec_codes(world: World, rows: int, frames: int) -> Tensor:
     config = world.codec_config
     shape = rows, frames, config.num_quantizers
@@ -306,6 +342,9 @@ def codec_reference(world: World, rows: int, frames: int) -> Tensor:
 
 def every_trial(world: World, batches: list[int], chunks: list[int]) -> Iterator[Trial]:
     """In order of what is to be learnt first: a budget may cut the end."""
+    for kernel in kernel_trials.KERNELS:
+        for rows in batches[: 3 if world.device.type != "cpu" else 1]:
+            yield Trial("kernel", kernel, rows)
     predictors = ["streamed", "fused", "early", "library", "fused-fp8", "streamed-kept"]
     talkers = ["fused", "early", "library", "fused-fp8"]
     codecs = ["fused-fp16", "module", "fused-tf32", "fused-bf16"]

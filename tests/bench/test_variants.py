@@ -27,6 +27,8 @@ def world() -> World:
         (Trial("predictor", "streamed", 1), 0.563),
         (Trial("predictor", "fused-fp8", 1), 0.282),
         (Trial("codec", "module", 1, 1), 0.106),
+        (Trial("kernel", "talker.qkv", 1), 0.004),
+        (Trial("kernel", "talker.gate_up", 1), 0.012),
         (Trial("codec", "fused-fp16", 64, 4), 1.607),
     ],
     ids=lambda value: value.name if isinstance(value, Trial) else None,
@@ -38,7 +40,8 @@ def test_floors(world: World, trial: Trial, floor: float) -> None:
 
 def test_what_is_learnt_first_comes_first(world: World) -> None:
     trials = list(every_trial(world, [1, 64], [1]))
-    assert [trial.name for trial in trials[:4]] == [
+    assert {trial.module for trial in trials[:24]} == {"kernel"}
+    assert [trial.name for trial in trials[24:28]] == [
         "predictor streamed, 1 rows",
         "talker fused, 1 rows",
         "codec fused-fp16, 1 rows x 1 frames",
