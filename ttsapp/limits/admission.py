@@ -58,7 +58,7 @@ class Admission:
             await database.read(selectors.of_tenant, caller.tenant_id),
             None,
         )
-        subjects = [Subject(f"t{caller.tenant_id}", _with_defaults(tenant))]
+        subjects = [Subject(f"t{caller.tenant_id}", with_defaults(tenant))]
         if caller.key_id is not None and key is not None:
             subjects.append(Subject(f"k{caller.key_id}", key))
         month, left = _month(datetime.now(UTC))
@@ -90,7 +90,7 @@ class Admission:
                 background.spawn(self._tell_spent(store, ask, place, again=True))
 
 
-def _with_defaults(limits: Limits) -> Limits:
+def with_defaults(limits: Limits) -> Limits:
     """A tenant without a limit of its own has the installation's."""
     own = {name: getattr(limits, name) for name in NAMES}
     usual: dict[str, int] = settings.TENANT_LIMITS

@@ -13,6 +13,11 @@ _CODES = {
     "string_above_max_length": "max_character_limit_exceeded",
     "unknown_voice": "voice_not_found",
     "engine_full": "system_busy",
+    "revoked_api_key": "invalid_api_key",
+    "expired_api_key": "invalid_api_key",
+    "replaced_api_key": "invalid_api_key",
+    "concurrent_limit_exceeded": "too_many_concurrent_requests",
+    "insufficient_quota": "quota_exceeded",
 }
 
 # `/v1/models` is OpenAI's too: see views.models_by_header.
@@ -35,7 +40,9 @@ def _render(error: ApiError) -> Rendered:
     detail: dict[str, Any] = {"status": code_of(error), "message": error.message}
     if error.field is not None:
         detail["param"] = error.field
-    return Rendered(error.status, {"detail": detail}, retry_headers(error))
+    # Its clients try a 429 again.
+    status = 401 if error.code == "insufficient_quota" else error.status
+    return Rendered(status, {"detail": detail}, retry_headers(error))
 
 
 ELEVENLABS = Dialect("elevenlabs", ROOTS, _render)

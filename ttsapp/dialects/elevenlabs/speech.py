@@ -94,6 +94,12 @@ def _labelled(
 ) -> HttpResponse | StreamingHttpResponse:
     response["character-cost"] = str(session.tally.characters)
     response["history-item-id"] = str(session.order.id)
+    # Where there is no limit, none is told of.
+    told = session.context.limit_headers
+    if (limit := told.get("x-parlance-streams-limit")) is not None:
+        in_use = int(limit) - int(told["x-parlance-streams-remaining"])
+        response["maximum-concurrent-requests"] = limit
+        response["current-concurrent-requests"] = str(in_use)
     return response
 
 

@@ -1,0 +1,45 @@
+"""The requests of a tenant that were heard, for APIs that have a history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from ttsapp import ids
+from ttsapp.speech.models import RequestLog
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Empty fields ask for nothing. `after`: where an earlier page ended."""
+
+    voice: str = ""
+    model: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    after: UUID | None = None
+    is_oldest_first: bool = False
+
+
+def find(tenant_id: int, wanted: Wanted) -> QuerySet[RequestLog]:
+    found = RequestLog.objects.filter(tenant_id=tenant_id, audio_ms__gt=0)
+    if wanted.voice:
+        found = found.filter(voice=wanted.voice)
+    if wanted.model:
+        found = found.filter(model=wanted.model)
+    if wanted.since:
+        found = found.filter(pk__gte=ids.lowest(wanted.since))
+    if wanted.until:
+        found = found.filter(pk__lt=ids.lowest(wanted.until))
+    if wanted.after and wanted.is_oldest_first:
+        found = found.filter(pk__gt=wanted.after)
+    elif wanted.after:
+        found = found.filter(pk__lt=wanted.after)
+    return found.order_by("pk" if wanted.is_oldest_first else "-pk")
+
+
+def one(tenant_id: int, request_id: UUID) -> RequestLog | None:
+    return RequestLog.objects.filter(tenant_id=tenant_id, pk=request_id, audio_ms__gt=0).first()
