@@ -32,7 +32,7 @@ PART_MIB ?=
 # One file stays on one process: its servers and databases are shared by its tests.
 PYTEST ?= -n 2 --dist loadfile
 
-.PHONY: help run demo test test-browser test-speech check format proto check-proto bench-local bench-load bench-capacity bench-gateway eval-speech tiny-stage lock screenshots setup setup-dev clean
+.PHONY: help run demo test test-browser test-kernels test-speech check format proto check-proto bench-local bench-load bench-capacity bench-gateway eval-speech tiny-stage lock screenshots setup setup-dev clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -92,6 +92,10 @@ screenshots: $(READY_DEV) ## docs/screenshots, with the installed Chromium (ALL=
 
 test-browser: $(READY_DEV) ## the console in the installed Chromium
 	$(PY) -m pytest tests/browser
+
+test-kernels: $(READY_DEV) ## GPU kernels without a GPU: interpreted, and compiled for sm_90 (minutes)
+	@$(PY) -c 'import triton' 2>/dev/null || $(PIP) install --no-deps --group kernels
+	PARLANCE_COMPILE_KERNELS=1 $(PY) -m pytest tests/kernels
 
 test-speech: $(READY_DEV) $(HEARING) ## hear what make demo says with a recogniser
 	$(PY) -m pytest -m speech tests/speech

@@ -6,7 +6,7 @@ import os
 from importlib.util import find_spec
 from typing import Any
 
-MISSING = "Triton is not installed: pip install --no-deps --group kernels"
+MISSING = "Triton is not installed: make test-kernels installs it"
 
 
 def is_installed() -> bool:
