@@ -77,6 +77,7 @@ class PagesAndApi(ASGIHandler):
 
     async def __call__(self, scope: Message, receive: Any, send: Any) -> None:
         context.connection.set(connection.of(scope))
+        context.origin.set(context.origin_of(scope))
         if is_api(scope["path"]):
             await self._answer(scope, receive, send)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import suppress
+from ipaddress import ip_network
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -77,6 +78,17 @@ def folder(name: str, default: Path) -> Path:
 def words(name: str) -> list[str]:
     """A comma-separated list, blanks dropped."""
     return [word.strip() for word in text(name).split(",") if word.strip()]
+
+
+def networks(name: str) -> list[str]:
+    """A comma-separated list of addresses and networks."""
+    found = words(name)
+    for word in found:
+        try:
+            ip_network(word)
+        except ValueError as error:
+            raise ImproperlyConfigured(f"{name}: {error}") from None
+    return found
 
 
 def kept_secret(file: Path) -> str:

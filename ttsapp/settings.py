@@ -20,6 +20,9 @@ ALLOWED_HOSTS = [
     *environment.words("PARLANCE_ALLOWED_HOSTS"),
 ]
 
+# Whose word about a client's address and protocol is believed. By default nobody's.
+TRUSTED_PROXIES = environment.networks("PARLANCE_TRUSTED_PROXIES")
+
 # The engine and what a request may ask of it.
 ENGINE = environment.text("PARLANCE_ENGINE", f"unix:{DATA / 'engine.sock'}")
 MAX_INPUT_CHARACTERS = environment.number("PARLANCE_MAX_INPUT_CHARACTERS", 4096)

@@ -66,15 +66,16 @@ def test_a_key_that_was_never_made(http: httpx.Client, method: str, path: str) -
 @pytest.mark.parametrize(("method", "path"), ROUTES)
 def test_a_revoked_key(http: httpx.Client, alice: Party, method: str, path: str) -> None:
     revoke_key(SYSTEM, alice.key)
-    message = refused(call(http, f"Bearer {alice.secret}", method, path))
-    assert message == "This API key was revoked."
+    message = refused(call(http, f"Bearer {alice.secret}", method, path), code="revoked_api_key")
+    assert message == "This API key was revoked: use another, or make one in the console."
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
 def test_an_expired_key(http: httpx.Client, alice: Party, method: str, path: str) -> None:
     soon = timezone.now() - timedelta(seconds=1)
     _, secret = create_key(SYSTEM, alice.tenant, "short", expires_at=soon)
-    assert refused(call(http, f"Bearer {secret}", method, path)) == "This API key has expired."
+    message = refused(call(http, f"Bearer {secret}", method, path), code="expired_api_key")
+    assert message == "This API key has expired: make another in the console."
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)

@@ -300,7 +300,7 @@ def test_socket_whose_key_is_revoked(socket: ClientConnection, alice: Party) -> 
         return answers[-1]["type"] == "Warning"
 
     eventually(is_refused)
-    assert answers[-1]["code"] == "INVALID_API_KEY"
+    assert answers[-1]["code"] == "REVOKED_API_KEY"
 
 
 @pytest.mark.parametrize(

@@ -371,7 +371,8 @@ def test_bad_credentials_are_refused_in_the_handshake(
 
     response = refusal.value.response
     assert response.status_code == 401
-    assert json.loads(response.body)["error"]["code"] == "invalid_api_key"
+    code = "revoked_api_key" if key == alice.secret else "invalid_api_key"
+    assert json.loads(response.body)["error"]["code"] == code
     assert response.headers["x-request-id"]
 
 
@@ -399,7 +400,7 @@ def test_a_revoked_key_starts_nothing_more_on_an_open_socket(
         if answer["type"] == "accepted":
             send(socket, type="cancel")
             socket.recv(10)
-        return answer["type"] == "error" and answer["error"]["code"] == "invalid_api_key"
+        return answer["type"] == "error" and answer["error"]["code"] == "revoked_api_key"
 
     eventually(start_is_refused, seconds=2)
     assert time.monotonic() - revoked < 1.0

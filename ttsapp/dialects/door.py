@@ -16,6 +16,7 @@ from ttsapp.errors import ApiError
 from ttsapp.http import error_response, request_id
 from ttsapp.keys import credentials
 from ttsapp.keys.authentication import Caller, authenticate
+from ttsapp.keys.rules import KeyScope
 from ttsapp.keys.tokens import Scope
 from ttsapp.speech import services
 
@@ -37,7 +38,8 @@ def endpoint(
         ) -> HttpResponseBase:
             try:
                 _check_method(request, methods)
-                caller = await authenticate(credentials.of_request(request), scope)
+                credential = credentials.of_request(request)
+                caller = await authenticate(credential, scope, needs=_needs(request))
                 return await view(request, caller, *args, **kwargs)
             except ApiError as error:
                 response = error_response(error, dialect)
@@ -68,6 +70,10 @@ def note_refusal(caller: Caller, transport: str, error: ApiError) -> None:
     """A refused request to speak goes into the tenant's request log."""
     note = database.write_surely(services.log_refusal, request_id(), caller, transport, error)
     background.spawn(note)
+
+
+def _needs(request: HttpRequest) -> KeyScope:
+    return KeyScope.READ if request.method in ("GET", "HEAD") else KeyScope.SPEECH
 
 
 def _check_method(request: HttpRequest, methods: tuple[str, ...]) -> None:

@@ -96,6 +96,7 @@ class DialectSocket(AsyncWebsocketConsumer):
     async def connect(self) -> None:
         """Bad credentials are refused in the handshake, before there is a socket."""
         self._speaking, self._opened_at = [], time.time()
+        context.origin.set(context.origin_of(self.scope))
         self.authorization = credentials.of_socket(self.scope)
         try:
             if self.authorization or not self.takes_late_key:
@@ -119,7 +120,7 @@ class DialectSocket(AsyncWebsocketConsumer):
         except ApiError as error:
             await self.complain(error)
             # A revoked key makes no more contexts, and its client need not wait for a sentence.
-            if error.status in (401, 403):
+            if error.status == 401 or (error.status == 403 and error.field is None):
                 await self.close(code=POLICY)
 
     async def disconnect(self, code: int) -> None:

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import structlog
 from django.utils import timezone
 
-from ttsapp import background, database
+from ttsapp import background, context, database
 from ttsapp.errors import ApiError
 from ttsapp.keys import selectors, services, tokens
+from ttsapp.keys.rules import KeyRules, KeyScope
 from ttsapp.keys.secrets import KeyText, parse
 from ttsapp.keys.selectors import KeyRecord
 from ttsapp.keys.tokens import Scope
@@ -29,12 +30,14 @@ _SCHEMES = ("bearer", "token")
 @dataclass(frozen=True, slots=True)
 class Caller:
     """Whom a request speaks for: a tenant's key, or a signed-in person (no key). `limits`: the
-    tenant's and the key's; looked up when they are needed if None."""
+    tenant's and the key's; looked up when they are needed if None. `rules`: what the key may do;
+    everything if None."""
 
     tenant_id: int
     key_id: int | None
     label: str
     limits: tuple[Limits, Limits] | None = None
+    rules: KeyRules | None = None
 
     @property
     def public_id(self) -> str | None:
@@ -66,22 +69,29 @@ _recent = RecentKeys()
 
 
 async def authenticate(
-    authorization: str, scope: Scope | None = None, *, token_at: float | None = None
+    authorization: str,
+    scope: Scope | None = None,
+    *,
+    token_at: float | None = None,
+    needs: KeyScope = KeyScope.SPEECH,
 ) -> Caller:
     """The caller behind an Authorization header. Raises ApiError 401 or 403.
 
     `scope`: what a token must be good for; by default only keys are let in. `token_at`: when it had
-    to be valid, in Unix seconds; by default now."""
+    to be valid, in Unix seconds; by default now. `needs`: the scope that the key must have."""
     credential = _presented(authorization)
     if tokens.is_token(credential):
         record = await _by_token(credential, scope, token_at or time.time())
     else:
         record = await _by_key(credential)
     _check_usable(record)
+    origin = context.origin.get()
+    record.rules.check_call(needs, origin.address)
     structlog.contextvars.bind_contextvars(key=record.public_id)
     if _is_touch_due(record):
-        background.spawn(database.write(services.touch, record.id))
-    return Caller(record.tenant_id, record.id, f"key:{record.public_id}", record.limits)
+        background.spawn(database.write(services.touch, record.id, origin.address, origin.agent))
+    label = f"key:{record.public_id}"
+    return Caller(record.tenant_id, record.id, label, record.limits, record.rules)
 
 
 def _presented(authorization: str) -> str:
@@ -96,8 +106,14 @@ async def _by_key(credential: str) -> KeyRecord:
     if key is None:
         raise _refusal("Incorrect API key provided: it is mistyped or not a key of this service.")
     record = await _look_up(key.public_id)
-    if record is None or not _same(record, key):
+    if record is not None and not _matches(record, key):
+        # It may have got its new secret since it was looked up last.
+        record = await _look_up(key.public_id, afresh=True)
+    if record is None or not (_matches(record, key) or _was(record, key)):
         raise _refusal("Incorrect API key provided.")
+    if not _matches(record, key):
+        message = "The secret of this API key was replaced, and its time is over: use the new one."
+        raise _refusal(message, "replaced_api_key")
     return record
 
 
@@ -114,8 +130,8 @@ async def _by_token(credential: str, scope: Scope | None, at: float) -> KeyRecor
     return record
 
 
-async def _look_up(public_id: str) -> KeyRecord | None:
-    record = _recent.get(public_id)
+async def _look_up(public_id: str, *, afresh: bool = False) -> KeyRecord | None:
+    record = None if afresh else _recent.get(public_id)
     if record is None:
         asked_at = time.monotonic()
         record = await database.read(selectors.find, public_id)
@@ -124,16 +140,31 @@ async def _look_up(public_id: str) -> KeyRecord | None:
     return record
 
 
-def _same(record: KeyRecord, key: KeyText) -> bool:
+def _matches(record: KeyRecord, key: KeyText) -> bool:
+    """Its secret, or the one before while that works."""
     same_secret = hmac.compare_digest(record.secret_hash, key.secret_hash)
-    return same_secret and record.environment == key.environment
+    is_rotating = record.previous_until is not None and record.previous_until > timezone.now()
+    is_known = same_secret or (is_rotating and _was(record, key))
+    return is_known and record.environment == key.environment
+
+
+def _was(record: KeyRecord, key: KeyText) -> bool:
+    """Whether it is the secret before this one."""
+    before = record.previous_hash
+    return (
+        before is not None
+        and hmac.compare_digest(before, key.secret_hash)
+        and record.environment == key.environment
+    )
 
 
 def _check_usable(record: KeyRecord) -> None:
     if record.revoked_at is not None:
-        raise _refusal("This API key was revoked.")
+        message = "This API key was revoked: use another, or make one in the console."
+        raise _refusal(message, "revoked_api_key")
     if record.expires_at is not None and record.expires_at <= timezone.now():
-        raise _refusal("This API key has expired.")
+        message = "This API key has expired: make another in the console."
+        raise _refusal(message, "expired_api_key")
     if record.tenant_suspended:
         raise ApiError(403, "tenant_suspended", "This account is suspended.")
 
@@ -143,5 +174,5 @@ def _is_touch_due(record: KeyRecord) -> bool:
     return last is None or timezone.now() - last > services.LAST_USED_EVERY
 
 
-def _refusal(message: str) -> ApiError:
-    return ApiError(401, "invalid_api_key", message)
+def _refusal(message: str, code: str = "invalid_api_key") -> ApiError:
+    return ApiError(401, code, message)

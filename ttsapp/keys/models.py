@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from ttsapp.keys.rules import EVERY_SCOPE, KeyRules
 from ttsapp.limits.fields import LimitFields
 
 
@@ -14,8 +15,15 @@ class Environment(models.TextChoices):
     TEST = "test"
 
 
+def every_scope() -> list[str]:
+    return list(EVERY_SCOPE)
+
+
 class ApiKey(LimitFields):
-    """Only the hash of the secret is stored: a lost key is replaced, never recovered."""
+    """Only the hash of the secret is stored: a lost key is replaced, never recovered.
+
+    Empty lists of voices, models and networks allow any. After a rotation the previous secret
+    works until `previous_until`."""
 
     tenant = models.ForeignKey("tenants.Tenant", models.PROTECT, related_name="keys")
     name = models.CharField(max_length=100)
@@ -28,6 +36,14 @@ class ApiKey(LimitFields):
     expires_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
     last_used_at = models.DateTimeField(null=True)
+    last_used_address = models.CharField(max_length=45, blank=True)
+    last_used_agent = models.CharField(max_length=200, blank=True)
+    scopes = models.JSONField(default=every_scope)
+    allowed_voices = models.JSONField(default=list, blank=True)
+    allowed_models = models.JSONField(default=list, blank=True)
+    allowed_networks = models.JSONField(default=list, blank=True)
+    previous_hash = models.BinaryField(max_length=32, null=True)
+    previous_until = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ("-id",)
@@ -41,6 +57,17 @@ class ApiKey(LimitFields):
     def hint(self) -> str:
         """Enough to recognise the key by, and to find it in logs."""
         return f"parl_{self.environment}_{self.public_id}_…{self.last_four}"
+
+    @property
+    def rules(self) -> KeyRules:
+        return KeyRules.of(
+            self.scopes, self.allowed_voices, self.allowed_models, self.allowed_networks
+        )
+
+    @property
+    def is_rotating(self) -> bool:
+        """Whether the previous secret still works."""
+        return self.previous_until is not None and self.previous_until > timezone.now()
 
     @property
     def state(self) -> str:

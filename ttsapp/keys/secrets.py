@@ -38,8 +38,9 @@ class KeyText:
         return self.full[-4:]
 
 
-def mint(environment: str) -> KeyText:
-    public_id = "".join(secrets.choice(_PUBLIC) for _ in range(10))
+def mint(environment: str, public_id: str = "") -> KeyText:
+    """A new key, or a new secret for the one of that public id."""
+    public_id = public_id or "".join(secrets.choice(_PUBLIC) for _ in range(10))
     secret = _base62(secrets.randbits(256))
     return KeyText(environment, public_id, secret, _full(environment, public_id, secret))
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from django.db.models import QuerySet
 
 from ttsapp.keys.models import ApiKey
+from ttsapp.keys.rules import KeyRules
 from ttsapp.limits.rules import Limits
 from ttsapp.tenants.models import Tenant
 
@@ -27,6 +28,9 @@ class KeyRecord:
     revoked_at: datetime | None
     last_used_at: datetime | None
     limits: tuple[Limits, Limits]
+    rules: KeyRules
+    previous_hash: bytes | None
+    previous_until: datetime | None
 
 
 def find(public_id: str) -> KeyRecord | None:
@@ -44,6 +48,9 @@ def find(public_id: str) -> KeyRecord | None:
         revoked_at=key.revoked_at,
         last_used_at=key.last_used_at,
         limits=(key.tenant.limits, key.limits),
+        rules=key.rules,
+        previous_hash=bytes(key.previous_hash) if key.previous_hash is not None else None,
+        previous_until=key.previous_until,
     )
 
 

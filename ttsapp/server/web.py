@@ -28,6 +28,8 @@ def configuration(**options: Any) -> uvicorn.Config:
         access_log=False,
         log_config=None,
         server_header=False,
+        proxy_headers=bool(settings.TRUSTED_PROXIES),
+        forwarded_allow_ips=settings.TRUSTED_PROXIES,
         timeout_graceful_shutdown=settings.GRACE_SECONDS + LAST_WORDS_SECONDS,
         **options,
     )

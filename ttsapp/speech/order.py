@@ -45,6 +45,12 @@ class Order:
     bit_rate: int | None = None
     speed: float = 1.0
 
+    def __post_init__(self) -> None:
+        """Raises ApiError 403 for a model or a voice that the key may not use: here, where no
+        dialect can forget it."""
+        if self.caller.rules is not None:
+            self.caller.rules.check_speech(self.model.id, self.voice.name)
+
     @property
     def audio(self) -> AudioFormat:
         return audio_format(self.response_format, self.sample_rate, self.bit_rate)
