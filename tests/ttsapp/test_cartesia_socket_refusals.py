@@ -106,6 +106,25 @@ def test_text_after_the_end(socket: Socket, engine: ScriptedEngine) -> None:
     assert socket.audio() == spoken(5)
 
 
+@pytest.mark.parametrize("how", ["done", "refused", "cancelled"])
+def test_an_end_of_what_is_over_is_not_told_again(
+    socket: Socket, engine: ScriptedEngine, how: str
+) -> None:
+    """A client that reads several contexts would take it for the end of another."""
+    if how == "done":
+        socket.say("Hello.")
+        socket.until("done")
+    elif how == "refused":
+        socket.say("Hello.", voice="nobody")
+        assert socket.next()["type"] == "error"
+    else:
+        socket.say("Half", **{"continue": True})
+        socket.send({"context_id": "a", "cancel": True})
+    socket.say("")
+    socket.say("Next.", context_id="b")
+    assert {one["context_id"] for one in socket.until("done")} == {"b"}
+
+
 def test_too_many_contexts(socket: Socket, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ttsapp.dialects.cartesia.sockets.MOST_CONTEXTS", 2)
     for name in ("a", "b", "c"):
@@ -142,7 +161,7 @@ def test_a_revoked_key(socket: Socket, alice: Party) -> None:
         told = socket.next()
         while told["type"] == "chunk":
             told = socket.next()
-        return told["type"] == "error" and bool(refused(told, 401, "invalid_api_key"))
+        return told["type"] == "error" and bool(refused(told, 401, "revoked_api_key"))
 
     eventually(is_refused)
     with pytest.raises(ConnectionClosed) as ended:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 from uuid import UUID
 
@@ -31,22 +32,24 @@ class ContextsSocket(DialectSocket):
 
     async def opening(self) -> None:
         self._voices: dict[str, Voice] = {}
+        # Of which clients must not be told twice that they are over: one that reads several
+        # contexts would take it for the end of another.
+        self._over: deque[str] = deque(maxlen=MOST_CONTEXTS)
 
     async def take(self, message: str) -> None:
         self._named, self._request_id = incoming.context_id(message), None
         parsed = incoming.parse(message)
         name = parsed.context_id
         voice = self._voices.get(name) if name is not None else None
-        if voice is not None and voice.context.is_over:
-            voice = None
         if parsed.is_cancel:
             self._cancel(voice)
-        elif voice is not None:
-            self._go_on(voice, parsed)
-        elif parsed.is_only_an_end:
-            await self.send_frame(frame(messages.done(), name))
-        else:
+        elif parsed.is_only_an_end and (voice is None or not voice.context.is_text_open):
+            if name not in (*self._voices, *self._over):
+                await self.send_frame(frame(messages.done(), name))
+        elif voice is None or voice.context.is_over:
             await self._begin(name or str(ids.uuid7()), parsed)
+        else:
+            self._go_on(voice, parsed)
 
     async def complain(self, error: ApiError) -> None:
         request_id = str(self._request_id or ids.uuid7())
@@ -68,20 +71,19 @@ class ContextsSocket(DialectSocket):
                 voice.context.close()
                 raise
         except ApiError as error:
+            self._over.append(name)
             self.note_refusal(request_id, caller, error)
             raise
 
         async def forget() -> None:
             if self._voices.get(name) is voice:
-                del self._voices[name]
+                self._forget(voice)
 
         self._voices[name] = voice
         self.speak(voice.context, voice.render, forget)
 
     def _go_on(self, voice: Voice, message: Message) -> None:
         self._request_id = voice.context.order.id
-        if message.is_only_an_end and not voice.context.is_text_open:
-            return
         # Clients that only end a context do so with settings of their own.
         if not message.is_only_an_end:
             voice.check_same(message)
@@ -90,8 +92,12 @@ class ContextsSocket(DialectSocket):
     def _cancel(self, voice: Voice | None) -> None:
         """Nothing more is sent for it; one that is over already needs no answer either."""
         if voice is not None:
-            del self._voices[voice.name]
+            self._forget(voice)
             voice.context.cancel()
+
+    def _forget(self, voice: Voice) -> None:
+        del self._voices[voice.name]
+        self._over.append(voice.name)
 
     def _check_room(self) -> None:
         if len(self._voices) >= MOST_CONTEXTS:
