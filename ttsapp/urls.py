@@ -13,6 +13,7 @@ from ttsapp.console.signing_in import AdminSignInForm
 from ttsapp.dialects import registry
 from ttsapp.dialects.cartesia import urls as cartesia
 from ttsapp.dialects.cartesia import views as cartesia_views
+from ttsapp.dialects.dashscope import urls as dashscope
 from ttsapp.dialects.deepgram import urls as deepgram
 from ttsapp.dialects.elevenlabs import urls as elevenlabs
 from ttsapp.errors import ApiError
@@ -29,10 +30,12 @@ urlpatterns = [
     path("readyz", health.readyz),
     path("cartesia", cartesia_views.status),
     path("cartesia/", include("ttsapp.dialects.cartesia.urls")),
+    path("dashscope/", include("ttsapp.dialects.dashscope.urls")),
     path("deepgram/", include("ttsapp.dialects.deepgram.urls")),
     path("elevenlabs/", include("ttsapp.dialects.elevenlabs.urls")),
     # At the root OpenAI's catch-all comes last.
     path("", include(cartesia.routes)),
+    path("", include(dashscope.at_root)),
     path("", include(deepgram.routes)),
     path("", include(elevenlabs.at_root)),
     path("v1", include("ttsapp.dialects.openai.urls")),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from ttsapp.dialects.cartesia.dialect import CARTESIA
+from ttsapp.dialects.dashscope.dialect import DASHSCOPE
 from ttsapp.dialects.deepgram.dialect import DEEPGRAM
 from ttsapp.dialects.dialect import Dialect
 from ttsapp.dialects.elevenlabs.dialect import ELEVENLABS
 from ttsapp.dialects.openai.dialect import OPENAI
 
 # OpenAI's root is the one that others' paths lie under, so it is asked last.
-DIALECTS: tuple[Dialect, ...] = (CARTESIA, DEEPGRAM, ELEVENLABS, OPENAI)
+DIALECTS: tuple[Dialect, ...] = (CARTESIA, DASHSCOPE, DEEPGRAM, ELEVENLABS, OPENAI)
 
 
 def find(path: str) -> Dialect | None:

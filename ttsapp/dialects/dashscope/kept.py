@@ -1,0 +1,90 @@
+"""Answers that are told as an address: kept for an hour in a folder, under names nobody guesses.
+
+All web processes of an installation see the folder: it lies beside the database file."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+from django.conf import settings
+
+log = structlog.get_logger()
+
+KEEP_SECONDS = 3600
+# Beyond this the oldest go first, before their time.
+MOST_BYTES = 1 << 30
+_NAME = re.compile(r"(?P<expires_at>\d{10})-[\w-]{32}\.wav", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """`expires_at` in Unix seconds."""
+
+    name: str
+    expires_at: int
+
+
+def expiry() -> int:
+    """When what is kept now expires, in Unix seconds."""
+    return int(time.time()) + KEEP_SECONDS
+
+
+async def keep(audio: bytes) -> Kept | None:
+    """None where the disk does not take it."""
+    expires_at = expiry()
+    kept = Kept(f"{expires_at}-{secrets.token_urlsafe(24)}.wav", expires_at)
+    try:
+        await asyncio.to_thread(_write, kept.name, audio)
+    except OSError as error:
+        log.warning("audio not kept", error=repr(error))
+        return None
+    return kept
+
+
+async def find(name: str) -> bytes | None:
+    """None for what is not, or no longer, kept."""
+    match = _NAME.fullmatch(name)
+    if match is None or int(match["expires_at"]) <= time.time():
+        return None
+    return await asyncio.to_thread(_read, name)
+
+
+def _folder() -> Path:
+    folder: Path = settings.DATA / "answers"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def _write(name: str, audio: bytes) -> None:
+    folder = _folder()
+    _sweep(folder, len(audio))
+    (folder / name).write_bytes(audio)
+
+
+def _read(name: str) -> bytes | None:
+    try:
+        return (_folder() / name).read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _sweep(folder: Path, needed: int) -> None:
+    """Names begin with the time at which they expire: sorted, the oldest come first."""
+    room = MOST_BYTES - needed
+    now = time.time()
+    for path in sorted(folder.iterdir(), reverse=True):
+        match = _NAME.fullmatch(path.name)
+        if match is None:
+            continue
+        try:
+            room -= path.stat().st_size
+            if room < 0 or int(match["expires_at"]) <= now:
+                path.unlink()
+        except FileNotFoundError:
+            continue

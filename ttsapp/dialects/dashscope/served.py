@@ -1,0 +1,42 @@
+"""What the names of models, voices and languages in a request stand for here."""
+
+from __future__ import annotations
+
+import re
+
+from ttsapp.dialects.dashscope import voices
+from ttsapp.errors import ApiError, invalid
+from ttsapp.voices.catalogue import Catalogue, Preset, SpeechModel, stand_ins
+
+_HOSTED = re.compile(r"qwen\d*-tts(?:-[a-z0-9.-]{1,60})?", re.ASCII)
+
+
+def served_model(catalogue: Catalogue, name: str) -> SpeechModel:
+    """Hosted Qwen TTS's names stand for the first model with voices. Raises ApiError 404."""
+    default = catalogue.default()
+    if default is not None and _HOSTED.fullmatch(name):
+        return default
+    return catalogue.model(name)
+
+
+def served_voice(model: SpeechModel, name: str, field: str) -> Preset:
+    """One of ours by its name, or the one that stands in. Raises ApiError 400 on `field`."""
+    wanted = name.casefold()
+    own = wanted.replace(" ", "_")
+    for preset in model.presets:
+        if preset.name.casefold() in (wanted, own):
+            return preset
+    if stand_in := stand_ins(model, voices.FEMALE, voices.MALE).get(wanted):
+        return stand_in
+    try:
+        return model.preset(name)
+    except ApiError as error:
+        raise invalid(error.message, field, error.code) from None
+
+
+def served_language(model: SpeechModel, name: str, field: str) -> str:
+    """Raises ApiError 400 on `field`."""
+    try:
+        return model.language(name)
+    except ApiError as error:
+        raise invalid(error.message, field, error.code) from None
