@@ -109,8 +109,12 @@ class World:
         return torch.arange(rows, device=self.device)
 
 
+# Ways to cut products, beside the default one: the names of `tunings`.
+CUTS = ("deep", "tall", "few16", "wide64", "long", "longer", "narrow32")
+
+
 def tunings() -> dict[str, Any]:
-    """Ways to cut products, beside the default one."""
+    """By the names of CUTS."""
     from gpu_engine.kernels.fused.linear import Tiling, Tuning
 
     base = Tuning()
@@ -350,7 +354,7 @@ def every_trial(world: World, batches: list[int], chunks: list[int]) -> Iterator
     codecs = ["fused-fp16", "module", "fused-tf32", "fused-bf16"]
     if world.device.type == "cpu":  # what an interpreter can show
         predictors, talkers, codecs = ["streamed", "fused"], ["fused", "fused-fp8"], ["fused-tf32"]
-    cuts = list(tunings()) if world.device.type != "cpu" else []
+    cuts = CUTS if world.device.type != "cpu" else ()
     for variant in range(6):
         for rows in batches:
             if variant < len(predictors):

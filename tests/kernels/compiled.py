@@ -1,6 +1,6 @@
 """Compiles kernels at official width for sm_90, without a GPU, and prints what each one takes.
 
-    python -m tests.kernels.compiled [TRIAL ...]     such as talker/early/1 codec/fused-fp16/64/4
+python -m tests.kernels.compiled [TRIAL ...]     such as talker/early/1 codec/fused-fp16/64/4
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from gpu_engine.bench.trials import CUTS, tunings
 from gpu_engine.kernels import plain
 from gpu_engine.kernels.weights import Matrix, quantised
 
@@ -96,3 +97,7 @@ def test_fp8_weights_lose_two_digits_of_a_hundred(device: torch.device) -> None:
     x, weight, *_ = inputs(4, 64, 512, device)
     mine = plain.linear(x, quantised(Matrix(weight)))
     assert 0.01 < error(mine, x @ weight.T) < 0.04
+
+
+def test_every_cut_has_its_tiling() -> None:
+    assert tuple(tunings()) == CUTS

@@ -56,7 +56,7 @@ def test_damaged_weights_are_refused(
 def test_every_captured_shape_is_measured(checkpoint: Callable[[str], Checkpoint]) -> None:
     """As a core does before it serves; a voice that is known needs no prefill and may have one."""
     loaded = checkpoint(CUSTOM)
-    plan = replace(Plan.plain(2, 64), step_rows=(1, 2), codec_rows=(1, 2), codec_frames=(1, 2))
+    plan = replace(Plan.plain(2, 64), step_rows=(1, 2), codec_rows=(1, 2), codec_frames=(1, 2, 4))
     device = GraphDevice(loaded, plan)
     measured = measure(device, lambda: warm_up_session(loaded))
     assert len(measured) > 4
