@@ -14,6 +14,8 @@ from tests.ttsapp.conftest import Party, eventually
 from tests.ttsapp.scripted_engine import Script, ScriptedEngine, spoken
 from ttsapp.dialects.elevenlabs import alignment
 from ttsapp.dialects.elevenlabs.formats import FORMATS
+from ttsapp.keys import tokens
+from ttsapp.keys.tokens import Scope
 from ttsapp.speech.events import Word
 from ttsapp.speech.models import RequestLog
 
@@ -276,6 +278,13 @@ def test_the_wrong_method(http: httpx.Client, alice: Party) -> None:
 def test_another_address(http: httpx.Client, alice: Party, path: str) -> None:
     answer = http.get(path, headers=xi(alice))
     assert (answer.status_code, answer.json()["detail"]["status"]) == (404, "unknown_url")
+
+
+def test_an_access_token_may_speak(http: httpx.Client, alice: Party) -> None:
+    headers = {"xi-api-key": tokens.mint(alice.key.public_id, Scope.SPEECH, 60)}
+    body, path = {"text": "Hi."}, f"/v1/text-to-speech/{RACHEL}"
+    assert http.post(path, json=body, headers=headers).status_code == 200
+    refused(http.get("/v1/user", headers=headers), 403, "token_out_of_scope")
 
 
 def test_a_full_engine(http: httpx.Client, alice: Party, engine: ScriptedEngine) -> None:

@@ -146,6 +146,26 @@ def test_a_voice_that_is_not_there(http: httpx.Client, alice: Party, path: str) 
     refused(get(http, alice, path), 404, "voice_not_found")
 
 
+def test_adding_a_voice_without_its_name(http: httpx.Client, alice: Party) -> None:
+    """What the client's second attempt looks like."""
+    files = {"files": ("me.wav", b"RIFF", "audio/wav")}
+    answer = http.post("/v1/voices/add", data={"labels": "null"}, files=files, headers=xi(alice))
+    assert answer.status_code == 422
+    assert answer.json()["detail"] == [
+        {
+            "loc": ["body", "name"],
+            "msg": "The field name is required: add it.",
+            "type": "missing_field",
+        }
+    ]
+
+
+def test_voices_cannot_be_added(http: httpx.Client, alice: Party) -> None:
+    data, files = {"name": "me", "labels": "null"}, {"files": ("me.wav", b"RIFF", "audio/wav")}
+    answer = http.post("/v1/voices/add", data=data, files=files, headers=xi(alice))
+    refused(answer, 400, "voice_enrolment")
+
+
 # ---- models
 
 

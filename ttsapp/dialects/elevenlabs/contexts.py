@@ -78,7 +78,7 @@ class MultiStreamSocket(ElevenLabsSocket):
         open_now = sum(voice.context.is_text_open for voice in self._voices.values())
         if open_now >= MOST_OPEN or len(self._voices) >= MOST_SPEAKING:
             message = f"At most {MOST_OPEN} contexts may be open: close one first."
-            raise ApiError(429, "max_active_conversations", message)
+            raise ApiError(429, "too_many_contexts", message)
 
     def _wait(self, message: Message) -> None:
         waiting = self._waiting.get(message.context_id)

@@ -9,15 +9,16 @@ from ttsapp.errors import ApiError
 
 # What its clients look for, where our own code has another name.
 _CODES = {
-    "text_timeout": "input_timeout_exceeded",
-    "string_above_max_length": "max_character_limit_exceeded",
-    "unknown_voice": "voice_not_found",
     "engine_full": "system_busy",
-    "revoked_api_key": "invalid_api_key",
     "expired_api_key": "invalid_api_key",
-    "replaced_api_key": "invalid_api_key",
-    "concurrent_limit_exceeded": "too_many_concurrent_requests",
     "insufficient_quota": "quota_exceeded",
+    "replaced_api_key": "invalid_api_key",
+    "request_not_found": "history_item_not_found",
+    "revoked_api_key": "invalid_api_key",
+    "string_above_max_length": "max_character_limit_exceeded",
+    "text_timeout": "input_timeout_exceeded",
+    "too_many_contexts": "max_active_conversations",
+    "unknown_voice": "voice_not_found",
 }
 
 # `/v1/models` is OpenAI's too: see views.models_by_header.
@@ -37,6 +38,9 @@ def code_of(error: ApiError) -> str:
 
 
 def _render(error: ApiError) -> Rendered:
+    if error.status == 422:
+        fault = {"loc": ["body", error.field], "msg": error.message, "type": error.code}
+        return Rendered(422, {"detail": [fault]})
     detail: dict[str, Any] = {"status": code_of(error), "message": error.message}
     if error.field is not None:
         detail["param"] = error.field

@@ -12,16 +12,17 @@ from ttsapp.dialects import door
 from ttsapp.dialects.door import KeyedView, Rest, View
 from ttsapp.dialects.elevenlabs.dialect import ELEVENLABS
 from ttsapp.http import request_id
+from ttsapp.keys.tokens import Scope
 
 _EXPOSED = "request-id, character-cost, history-item-id, x-trace-id, x-request-id, retry-after"
 
 
-def endpoint(*methods: str) -> Callable[[KeyedView[Rest]], View[Rest]]:
+def endpoint(*methods: str, scope: Scope | None = None) -> Callable[[KeyedView[Rest]], View[Rest]]:
     """As every dialect's, and a page may call it: keys travel in headers of their own, so that no
     page can use what its visitor's browser knows."""
 
     def decorate(view: KeyedView[Rest]) -> View[Rest]:
-        guarded = door.endpoint(ELEVENLABS, *methods)(view)
+        guarded = door.endpoint(ELEVENLABS, *methods, scope=scope)(view)
 
         @wraps(view)
         async def opened(

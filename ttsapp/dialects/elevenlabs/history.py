@@ -41,7 +41,7 @@ def item(tenant_id: int, item_id: str) -> dict[str, Any]:
     row = heard.one(tenant_id, found) if (found := _uuid(item_id)) else None
     if row is None:
         message = "No such request, or it is older than this log."
-        raise ApiError(404, "history_item_not_found", message, field="history_item_id")
+        raise ApiError(404, "request_not_found", message, field="history_item_id")
     return _items(tenant_id, [row])[0]
 
 

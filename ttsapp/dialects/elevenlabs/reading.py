@@ -128,6 +128,15 @@ async def single_use_token(request: HttpRequest, caller: Caller, kind: str) -> H
     return response
 
 
+@endpoint("POST")
+async def add_voice(request: HttpRequest, caller: Caller) -> HttpResponse:
+    # Its own client drops the fields of a form when it sends that again.
+    if not request.POST.get("name"):
+        raise ApiError(422, "missing_field", "The field name is required: add it.", field="name")
+    message = "Voices cannot be added here: GET /v1/voices lists those that there are."
+    raise ApiError(400, "voice_enrolment", message)
+
+
 def _model(model: SpeechModel, model_id: str, name: str) -> dict[str, Any]:
     return {
         "model_id": model_id,

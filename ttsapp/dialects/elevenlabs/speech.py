@@ -18,6 +18,7 @@ from ttsapp.dialects.elevenlabs.door import endpoint
 from ttsapp.errors import ApiError
 from ttsapp.http import json_response, request_id
 from ttsapp.keys.authentication import Caller
+from ttsapp.keys.tokens import Scope
 from ttsapp.speech import answers, encoders
 from ttsapp.speech.events import Word
 from ttsapp.speech.prepared import prepared_text
@@ -25,19 +26,19 @@ from ttsapp.speech.session import Session
 from ttsapp.voices.selectors import catalogue
 
 
-@endpoint("POST")
+@endpoint("POST", scope=Scope.SPEECH)
 async def convert(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResponseBase:
     session = await _understand(request, caller, voice_id, whole=True)
     return _described(session, await answers.whole(session))
 
 
-@endpoint("POST")
+@endpoint("POST", scope=Scope.SPEECH)
 async def stream(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResponseBase:
     session = await _understand(request, caller, voice_id)
     return _described(session, await answers.streamed(session))
 
 
-@endpoint("POST")
+@endpoint("POST", scope=Scope.SPEECH)
 async def with_timestamps(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResponseBase:
     session = await _understand(request, caller, voice_id, whole=True)
     pcm = b"".join([chunk async for chunk in session.audio()])
@@ -46,7 +47,7 @@ async def with_timestamps(request: HttpRequest, caller: Caller, voice_id: str) -
     return _labelled(session, json_response(_timed(audio, session.words, order.speed)))
 
 
-@endpoint("POST")
+@endpoint("POST", scope=Scope.SPEECH)
 async def stream_with_timestamps(
     request: HttpRequest, caller: Caller, voice_id: str
 ) -> HttpResponseBase:

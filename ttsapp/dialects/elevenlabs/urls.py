@@ -14,6 +14,7 @@ routes = [
     path(f"{_speech}/stream/with-timestamps", speech.stream_with_timestamps),
     path("v1/voices", reading.voices),
     path("v2/voices", reading.search_voices),
+    path("v1/voices/add", reading.add_voice),
     path("v1/voices/settings/default", reading.default_settings),
     path("v1/voices/<str:voice_id>", reading.voice),
     path("v1/voices/<str:voice_id>/settings", reading.voice_settings),
