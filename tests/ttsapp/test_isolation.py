@@ -16,6 +16,7 @@ from tests.ttsapp.browser import browser
 from tests.ttsapp.conftest import PASSWORD, Party, eventually, speech
 from tests.ttsapp.seeded import use
 from ttsapp.audit.services import SYSTEM
+from ttsapp.dialects.elevenlabs.dialect import ROOTS
 from ttsapp.keys.models import ApiKey
 from ttsapp.tenants.models import Role
 from ttsapp.tenants.services import add_member
@@ -59,10 +60,20 @@ BY_KEY = (
     "v1/models/<path:name>",
     "v1/<path:rest>",
 )
+ELEVENLABS_CALLS = ("", "/stream", "/with-timestamps", "/stream/with-timestamps")
 # What each dialect lets in by key at the root and below its name, and what below that alone.
 DIALECTS = {
     "cartesia": ("tts/bytes", "tts/sse", "voices", "voices/<str:name>", "access-token"),
     "deepgram": ("v1/speak",),
+    "elevenlabs": (
+        *(f"v1/text-to-speech/<str:voice_id>{call}" for call in ELEVENLABS_CALLS),
+        *("v1/voices", "v2/voices", "v1/voices/settings/default", "v1/voices/<str:voice_id>"),
+        *("v1/voices/<str:voice_id>/settings", "v1/user", "v1/user/subscription"),
+        *("v1/usage/character-stats", "v1/history", "v1/history/download"),
+        *("v1/history/<str:item_id>", "v1/history/<str:item_id>/audio"),
+        *("v1/single-use-token/<str:kind>", "v1/models", "v1/voices/add"),
+        *(f"{root[1:]}/<path:rest>" for root in ROOTS),
+    ),
 }
 BELOW_THEIR_NAMES = ("cartesia", *(f"{name}/<path:rest>" for name in DIALECTS))
 
