@@ -90,7 +90,7 @@ def draw_code(ops: Ops, arena: Arena, slots: Tensor, vocabulary: int) -> tuple[C
 
 
 def _plain() -> Ops:
-    return plain  # type: ignore[return-value]
+    return plain
 
 
 def _noise(like: Tensor, rows: int, width: int, seed: int) -> Tensor:

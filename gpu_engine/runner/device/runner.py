@@ -12,6 +12,8 @@ from torch import Tensor
 
 from gpu_engine.kernels.ops import Ops, make_ops
 from gpu_engine.kernels.slots import arena_for
+from gpu_engine.kernels.stream.pack import Packed
+from gpu_engine.kernels.weights import StackWeights
 from gpu_engine.models.checkpoint import Checkpoint
 from gpu_engine.models.prompt import embed_prompt
 from gpu_engine.runner.cache import PromptCache, prefix_key
@@ -50,9 +52,11 @@ class GraphDevice:
         self._told = self.main.ring((2, most), torch.bool)
         self._answer = torch.zeros(2, most, dtype=torch.bool, device=self.device)
         self._weights = FrameWeights(talker, plan.fp8)
+        self._packed: Packed | None = None
+        self._stack: StackWeights | None = None
         self._talk = {rows: self._talker_graph(rows) for rows in plan.step_rows}
         self._predict = {rows: self._frame_graph(rows) for rows in plan.step_rows}
-        steps = TalkerStep(talker, self.arena, self._ops(LENGTHS[0]), plan.fp8)
+        steps = self._talker_step(LENGTHS[0])
         lengths = [n for n in LENGTHS if n < plan.positions] + [plan.positions]
         self._prefill = [self._prefill_graph(steps, length) for length in lengths]
 
@@ -60,8 +64,14 @@ class GraphDevice:
         library = self.plan.variant != "plain" and rows > self.plan.library_rows
         return make_ops("library" if library else self.plan.variant)
 
+    def _talker_step(self, rows: int) -> TalkerStep:
+        talker, fp8 = self.checkpoint.talker, self.plan.fp8
+        step = TalkerStep(talker, self.arena, self._ops(rows), fp8, self._stack)
+        self._stack = step.stack
+        return step
+
     def _talker_graph(self, rows: int) -> Replay:
-        step = TalkerStep(self.checkpoint.talker, self.arena, self._ops(rows), self.plan.fp8)
+        step = self._talker_step(rows)
 
         def run() -> None:
             self._answer[:, :rows] = step(self.main.slots[:rows])
@@ -79,9 +89,14 @@ class GraphDevice:
             from gpu_engine.runner.device.streamed import StreamedFrame, shape_of
 
             try:
-                return StreamedFrame(weights, arena, ops, shape_of(weights, rows), self.plan.kept)
+                frame = StreamedFrame(
+                    weights, arena, ops, shape_of(weights, rows), self.plan.kept, self._packed
+                )
             except CannotBuild as problem:
                 log.warning("the frame runs as a chain of kernels", rows=rows, problem=str(problem))
+            else:
+                self._packed = frame.packed
+                return frame
         return FrameStep(weights, arena, ops, rows)
 
     def _prefill_graph(self, talk: TalkerStep, length: int) -> tuple[PrefillStep, Replay]:

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from gpu_engine.kernels.ops import Ops
 from gpu_engine.kernels.slots import Arena
-from gpu_engine.kernels.weights import Matrix, stack_weights
+from gpu_engine.kernels.weights import Matrix, StackWeights, stack_weights
 from gpu_engine.models.sampling import SpeechRules
 from gpu_engine.models.talker import Talker
 
@@ -14,11 +14,19 @@ from gpu_engine.models.talker import Talker
 class TalkerStep:
     """Reads and writes the arena alone: between two calls the host says nothing but slots."""
 
-    def __init__(self, talker: Talker, arena: Arena, ops: Ops, fp8: bool = False) -> None:
+    def __init__(
+        self,
+        talker: Talker,
+        arena: Arena,
+        ops: Ops,
+        fp8: bool = False,
+        stack: StackWeights | None = None,
+    ) -> None:
+        """`stack`: another step's weights, where they are the same."""
         model, config = talker.model, talker.config
         positions = arena.keys.shape[3]
         self.arena, self.ops = arena, ops
-        self.stack = stack_weights(
+        self.stack = stack or stack_weights(
             model.layers, model.norm.weight, config.rope_theta, positions, fp8
         )
         self.head = Matrix(talker.codec_head.weight.detach())
