@@ -23,7 +23,7 @@ from ttsapp.speech.services import log_refusal
 from ttsapp.tenants.models import Membership, Tenant
 
 OURS = (Tenant, Membership, ApiKey, AuditEntry, RequestLog, UsageEvent, Reservation)
-FACTS = (ApiKey, AuditEntry, RequestLog, UsageEvent, Reservation)
+FACTS = (AuditEntry, RequestLog, UsageEvent, Reservation)
 
 
 @pytest.fixture
@@ -159,3 +159,66 @@ def test_a_member_is_not_staff(alice: Party) -> None:
     client = Client()
     client.login(username="alice", password=PASSWORD)
     assert client.get("/admin/").status_code == 302
+
+
+LIMITS = {
+    "requests_per_minute": "60",
+    "characters_per_minute": "",
+    "concurrent_streams": "4",
+    "soft_monthly_characters": "900",
+    "hard_monthly_characters": "1000",
+}
+
+
+def test_a_tenants_limits(staff: Client, alice: Party) -> None:
+    staff.post(url(Tenant, "change", alice.tenant.pk), {"name": "Alice", **LIMITS})
+    alice.tenant.refresh_from_db()
+    limits = alice.tenant.limits
+    assert (limits.requests_per_minute, limits.characters_per_minute) == (60, None)
+    assert (limits.soft_monthly_characters, limits.hard_monthly_characters) == (900, 1000)
+    entry = AuditEntry.objects.get(action="tenant.limited")
+    assert (entry.actor, entry.detail["concurrent_streams"]) == ("user:root", [None, 4])
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("requests_per_minute", "0"),
+        ("requests_per_minute", "-1"),
+        ("soft_monthly_characters", "1001"),
+    ],
+)
+def test_a_limit_that_makes_no_sense(staff: Client, alice: Party, field: str, value: str) -> None:
+    fields = {"name": "Alice", **LIMITS, field: value}
+    page = staff.post(url(Tenant, "change", alice.tenant.pk), fields)
+    assert page.status_code == 200
+    assert field in page.context["adminform"].form.errors
+    alice.tenant.refresh_from_db()
+    assert alice.tenant.requests_per_minute is None
+
+
+def test_a_tenant_made_with_limits(staff: Client) -> None:
+    staff.post(url(Tenant, "add"), {"name": "New", "slug": "new", **LIMITS})
+    assert Tenant.objects.get(slug="new").limits.requests_per_minute == 60
+
+
+def test_what_a_key_may_do(staff: Client, alice: Party) -> None:
+    rules = {"scopes": ["read"], "allowed_networks": "10.0.0.0/8", "expires_at_0": "", **LIMITS}
+    staff.post(url(ApiKey, "change", alice.key.pk), rules)
+    alice.key.refresh_from_db()
+    assert (alice.key.scopes, alice.key.allowed_networks) == (["read"], ["10.0.0.0/8"])
+    assert (alice.key.name, alice.key.concurrent_streams) == ("alice's key", 4)
+    entry = AuditEntry.objects.get(action="key.changed")
+    assert (entry.actor, entry.detail["scopes"]) == ("user:root", [["speech", "read"], ["read"]])
+
+
+def test_keys_are_neither_added_nor_deleted_here(staff: Client, alice: Party) -> None:
+    assert staff.get(url(ApiKey, "add")).status_code == 403
+    assert staff.post(url(ApiKey, "delete", alice.key.pk), {"post": "yes"}).status_code == 403
+    assert ApiKey.objects.count() == 1
+
+
+def test_a_keys_secret_is_not_shown(staff: Client, alice: Party) -> None:
+    page = staff.get(url(ApiKey, "change", alice.key.pk))
+    assert "secret_hash" not in page.text
+    assert "previous_hash" not in page.text

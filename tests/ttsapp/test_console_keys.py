@@ -1,4 +1,4 @@
-"""Keys in the console: made once, shown once, revoked after a question."""
+"""Keys in the console: made once, shown once; changed, rotated, revoked after a question."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from ttsapp.audit.models import AuditEntry
 from ttsapp.keys.models import ApiKey
 
 KEY = re.compile(r"parl_(?:live|test)_[0-9a-z]{10}_[0-9A-Za-z]{44}")
-FIELDS = {"name": "CI", "environment": "live"}
+FIELDS: dict[str, object] = {
+    "name": "CI",
+    "environment": "live",
+    "scopes": ["speech", "read"],
+}
 
 
 def make(client: httpx.Client, **fields: str) -> str:
@@ -86,13 +90,18 @@ def test_a_key_may_expire(base: str, alice: Party) -> None:
         ("name", ""),
         ("name", "x" * 101),
         ("environment", "prod"),
+        ("scopes", "everything"),
+        ("scopes", ""),
+        ("allowed_networks", "10.0.0.1/8"),
+        ("requests_per_minute", "0"),
+        ("hard_monthly_characters", "many"),
     ],
 )
 def test_a_form_that_is_wrong_keeps_what_was_typed(
     base: str, alice: Party, field: str, value: str
 ) -> None:
     with browser(base, "alice") as client:
-        fields = {"name": "Kept name", "environment": "test", field: value}
+        fields = {**FIELDS, "name": "Kept name", "environment": "test", field: value}
         page = client.post("/console/alice/keys", data=fields)
 
     assert page.status_code == 400
@@ -125,3 +134,82 @@ def test_revoking_stops_the_key(base: str, http: httpx.Client, alice: Party) -> 
     assert "It is revoked already." in again.text
     response = http.post("/v1/audio/speech", json=speech(), headers=alice.headers)
     assert response.status_code == 401
+
+
+RULES = {
+    "scopes": ["speech"],
+    "allowed_voices": "Anna, Ben",
+    "allowed_networks": "127.0.0.1, 2001:db8::/32",
+    "requests_per_minute": "2",
+    "soft_monthly_characters": "10",
+    "hard_monthly_characters": "100",
+}
+
+
+def test_a_key_made_with_rules(base: str, alice: Party) -> None:
+    with browser(base, "alice") as client:
+        client.post("/console/alice/keys", data={**FIELDS, **RULES})
+
+    key = ApiKey.objects.get(name="CI")
+    assert (key.scopes, key.allowed_voices, key.allowed_models) == (["speech"], ["Anna", "Ben"], [])
+    assert key.allowed_networks == ["127.0.0.1/32", "2001:db8::/32"]
+    assert (key.requests_per_minute, key.characters_per_minute) == (2, None)
+    assert (key.soft_monthly_characters, key.hard_monthly_characters) == (10, 100)
+
+
+def test_changing_what_a_key_may_do(base: str, http: httpx.Client, alice: Party) -> None:
+    where = f"/console/alice/keys/{alice.key.public_id}/change"
+    with browser(base, "alice") as client:
+        assert client.post(where, data={**RULES, "allowed_voices": "Ben"}).status_code == 302
+        page = client.get(where)
+
+    assert 'value="127.0.0.1/32, 2001:db8::/32"' in page.text
+    assert 'value="Ben"' in page.text
+    response = http.post("/v1/audio/speech", json=speech(), headers=alice.headers)
+    assert response.json()["error"]["code"] == "voice_not_allowed"
+    assert AuditEntry.objects.get(action="key.changed").actor == "user:alice"
+
+
+def test_a_soft_budget_above_the_hard_one_is_refused(base: str, alice: Party) -> None:
+    with browser(base, "alice") as client:
+        page = client.post(
+            f"/console/alice/keys/{alice.key.public_id}/change",
+            data={**RULES, "soft_monthly_characters": "101"},
+        )
+    assert page.status_code == 400
+    assert "Warn before the stop: a smaller number." in page.text
+    alice.key.refresh_from_db()
+    assert alice.key.hard_monthly_characters is None
+
+
+def test_rotating_shows_the_new_secret_once(base: str, http: httpx.Client, alice: Party) -> None:
+    with browser(base, "alice") as client:
+        done = client.post(f"/console/alice/keys/{alice.key.public_id}/rotate", data={"hours": "2"})
+        page, again = (client.get(done.headers["location"]) for _ in range(2))
+
+    fresh = KEY.search(page.text)[0]
+    assert fresh != alice.secret
+    assert "The secret before this one works until" in page.text
+    assert KEY.search(again.text) is None
+    for secret in (fresh, alice.secret):
+        headers = {"Authorization": f"Bearer {secret}"}
+        assert http.post("/v1/audio/speech", json=speech(), headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("hours", ["", "-1", "9999", "soon"])
+def test_a_rotation_needs_its_hours(base: str, alice: Party, hours: str) -> None:
+    with browser(base, "alice") as client:
+        page = client.post(
+            f"/console/alice/keys/{alice.key.public_id}/rotate", data={"hours": hours}
+        )
+    assert page.status_code == 400
+    alice.key.refresh_from_db()
+    assert alice.key.previous_until is None
+
+
+def test_a_revoked_key_cannot_be_rotated(base: str, alice: Party) -> None:
+    where = f"/console/alice/keys/{alice.key.public_id}"
+    with browser(base, "alice") as client:
+        client.post(f"{where}/revoke")
+        page = client.post(f"{where}/rotate", data={"hours": "1"})
+    assert "It is revoked: make another key instead." in page.text

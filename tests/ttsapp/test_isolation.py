@@ -32,6 +32,10 @@ MATRIX = [
     ("/console/alice/keys", "GET", 302, 404, 200, 200, 200, 200),
     ("/console/alice/keys", "POST", 302, 404, 403, 302, 302, 302),
     ("/console/alice/keys/{public_id}", "GET", 302, 404, 403, 200, 200, 200),
+    ("/console/alice/keys/{public_id}/change", "GET", 302, 404, 403, 200, 200, 200),
+    ("/console/alice/keys/{public_id}/change", "POST", 302, 404, 403, 302, 302, 302),
+    ("/console/alice/keys/{public_id}/rotate", "GET", 302, 404, 403, 200, 200, 200),
+    ("/console/alice/keys/{public_id}/rotate", "POST", 302, 404, 403, 302, 302, 302),
     ("/console/alice/keys/{public_id}/revoke", "GET", 302, 404, 403, 200, 200, 200),
     ("/console/alice/keys/{public_id}/revoke", "POST", 302, 404, 403, 302, 302, 302),
     ("/console/alice/usage", "GET", 302, 404, 200, 200, 200, 200),
@@ -64,6 +68,11 @@ ELEVENLABS_CALLS = ("", "/stream", "/with-timestamps", "/stream/with-timestamps"
 # What each dialect lets in by key at the root and below its name, and what below that alone.
 DIALECTS = {
     "cartesia": ("tts/bytes", "tts/sse", "voices", "voices/<str:name>", "access-token"),
+    "dashscope": (
+        "api/v1/services/aigc/multimodal-generation/generation",
+        "api/v1/services/audio/tts/customization",
+        *("api/v1/services/<path:rest>", "api-ws/v1/<path:rest>"),
+    ),
     "deepgram": ("v1/speak",),
     "elevenlabs": (
         *(f"v1/text-to-speech/<str:voice_id>{call}" for call in ELEVENLABS_CALLS),
@@ -75,7 +84,11 @@ DIALECTS = {
         *(f"{root[1:]}/<path:rest>" for root in ROOTS),
     ),
 }
-BELOW_THEIR_NAMES = ("cartesia", *(f"{name}/<path:rest>" for name in DIALECTS))
+BELOW_THEIR_NAMES = (
+    "cartesia",
+    "dashscope/audio/<str:name>",
+    *(f"{name}/<path:rest>" for name in DIALECTS),
+)
 
 
 def caller(base: str, name: str, alice: Party) -> AbstractContextManager[httpx.Client]:
@@ -98,7 +111,10 @@ def test_the_permission_matrix(
         if path.endswith("speak"):
             response = client.post(url, json={"text": "Hello", "voice": "Anna"})
         elif method == "POST" and path.endswith("/keys"):
-            response = client.post(url, data={"name": "one more", "environment": "live"})
+            fields = {"name": "one more", "environment": "live", "scopes": "speech"}
+            response = client.post(url, data=fields)
+        elif method == "POST" and path.endswith(("/change", "/rotate")):
+            response = client.post(url, data={"scopes": "speech", "hours": "1"})
         else:
             response = client.request(method, url)
 

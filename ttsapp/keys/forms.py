@@ -11,7 +11,10 @@ from ttsapp.keys import rules
 from ttsapp.keys.rules import EVERY_SCOPE
 from ttsapp.keys.services import RULES
 
-_SCOPES = (("speech", "speak"), ("read", "list voices, look requests up"))
+_SCOPES: tuple[tuple[str, str], ...] = (
+    ("speech", "speak"),
+    ("read", "list voices, look requests up"),
+)
 
 
 class ListField(forms.CharField):

@@ -1,4 +1,4 @@
-"""Keys: made by a form that redirects, shown once, revoked after a question."""
+"""Keys: made by a form that redirects, shown once; changed, rotated, revoked after a question."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from ttsapp.audit.services import Actor
 from ttsapp.console.access import member_page
 from ttsapp.console.shell import page
 from ttsapp.keys import selectors, services
+from ttsapp.keys.forms import KeyRulesForm
 from ttsapp.keys.models import ApiKey, Environment
 from ttsapp.keys.secrets import parse
 from ttsapp.tenants.models import Membership, Permission
@@ -27,7 +28,7 @@ COOKIE = "new_key"
 COOKIE_SECONDS = 120
 
 
-class KeyForm(forms.Form):
+class KeyForm(KeyRulesForm):
     name = forms.CharField(max_length=100)
     environment = forms.ChoiceField(choices=Environment.choices, initial=Environment.LIVE)
     days = forms.IntegerField(min_value=1, max_value=3650, required=False, label="Days")
@@ -35,6 +36,10 @@ class KeyForm(forms.Form):
     def expires_at(self) -> datetime | None:
         days = self.cleaned_data["days"]
         return timezone.now() + timedelta(days=days) if days else None
+
+
+class RotateForm(forms.Form):
+    hours = forms.IntegerField(min_value=0, max_value=24 * 90, initial=24)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -58,7 +63,12 @@ def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
         form.cleaned_data["name"],
         Environment(form.cleaned_data["environment"]),
         form.expires_at(),
+        **form.rules(),
     )
+    return _to_be_shown(membership, key, secret)
+
+
+def _to_be_shown(membership: Membership, key: ApiKey, secret: str) -> HttpResponse:
     where = reverse("console:new_key", args=(membership.tenant.slug, key.public_id))
     response = redirect(where)
     response.set_cookie(
@@ -83,6 +93,34 @@ def new_key(request: HttpRequest, membership: Membership, public_id: str) -> Htt
     response = page(request, membership, "key", {"key": key, "secret": secret, "page": "keys"})
     response.delete_cookie(COOKIE, path=request.path, samesite="Strict")
     return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_page(Permission.MANAGE_KEYS)
+def change_key(request: HttpRequest, membership: Membership, public_id: str) -> HttpResponse:
+    key = _key(membership, public_id)
+    now = {name: getattr(key, name) for name in services.RULES}
+    form = KeyRulesForm(request.POST if request.method == "POST" else None, initial=now)
+    if request.method == "POST" and form.is_valid():
+        services.change_key(Actor.of(request.user), key, **form.rules())
+        return redirect("console:keys", slug=membership.tenant.slug)
+    content = {"key": key, "form": form, "page": "keys"}
+    return page(request, membership, "change_key", content, 400 if form.errors else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_page(Permission.MANAGE_KEYS)
+def rotate_key(request: HttpRequest, membership: Membership, public_id: str) -> HttpResponse:
+    """Like a new key, the new secret is shown once."""
+    key = _key(membership, public_id)
+    form = RotateForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        overlap = timedelta(hours=form.cleaned_data["hours"])
+        secret = services.rotate_key(Actor.of(request.user), key, overlap)
+        if secret is not None:
+            return _to_be_shown(membership, key, secret)
+    content = {"key": key, "form": form, "page": "keys"}
+    return page(request, membership, "rotate", content, 400 if form.errors else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
