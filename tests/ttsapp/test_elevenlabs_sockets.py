@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -442,6 +443,27 @@ def test_a_revoked_key(multi: ClientConnection, alice: Party) -> None:
     eventually(is_refused)
     assert last["error"] == "invalid_api_key"
     assert closed(multi) == 1008
+
+
+def test_a_key_that_is_revoked_while_text_waits(
+    multi: ClientConnection, alice: Party, engine: ScriptedEngine
+) -> None:
+    engine.script = Script(hold_after=1)
+    send(multi, "One.")
+    send(multi, close_context=True)
+    engine.wait_for_stream().reached.wait(10)
+    send(multi, "Two.")
+    # A message that is answered: the ones before it have arrived.
+    send(multi, context_id="b", close_context=True)
+    while received(multi)["contextId"] != "b":
+        pass
+    revoke_key(SYSTEM, alice.key)
+    time.sleep(1.1)
+    engine.release.set()
+    assert hear(multi, "default") == spoken(5)[len(spoken(1)) :]
+    failed(multi, "invalid_api_key")
+    assert closed(multi) == 1008
+    assert len(engine.heard) == 1
 
 
 def test_a_single_use_token_opens_one_socket(voice: str, alice: Party) -> None:

@@ -8,7 +8,7 @@ from ttsapp.dialects.elevenlabs import messages
 from ttsapp.dialects.elevenlabs.messages import Message
 from ttsapp.dialects.elevenlabs.sockets import ElevenLabsSocket
 from ttsapp.dialects.elevenlabs.speaking import Voice
-from ttsapp.dialects.socket import NORMAL
+from ttsapp.dialects.socket import NORMAL, POLICY
 from ttsapp.errors import ApiError, invalid
 
 MOST_OPEN = 20
@@ -94,15 +94,23 @@ class MultiStreamSocket(ElevenLabsSocket):
 
     async def _end(self, name: str) -> None:
         del self._voices[name]
-        waiting = self._waiting.pop(name, deque())
+        try:
+            await self._go_on(name, self._waiting.pop(name, deque()))
+        except ApiError as error:
+            # A key that is no longer good: no message of the client's is there to answer.
+            await self.complain(error)
+            await self.close(code=POLICY)
+        else:
+            if self._is_closing:
+                await self._close_socket()
+
+    async def _go_on(self, name: str, waiting: deque[Message]) -> None:
         while waiting:
             voice = self._voices.get(name)
             if voice is not None and not voice.context.is_text_open:
                 self._waiting[name] = waiting
-                break
+                return
             await self._try(waiting.popleft())
-        if self._is_closing:
-            await self._close_socket()
 
     async def _close_socket(self) -> None:
         """What has been said is spoken first."""
