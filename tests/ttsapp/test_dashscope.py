@@ -19,7 +19,7 @@ from tests.ttsapp.scripted_engine import Script, ScriptedEngine, spoken
 from ttsapp.audit.services import SYSTEM
 from ttsapp.dialects.dashscope import session, sockets
 from ttsapp.errors import ApiError
-from ttsapp.keys.services import revoke_key
+from ttsapp.keys.services import create_key, revoke_key
 from ttsapp.speech.models import RequestLog
 
 OPENING = ["response.created", "response.output_item.added", "response.content_part.added"]
@@ -421,6 +421,20 @@ def test_a_text_longer_than_a_response_may_be(
     assert kinds(events).count("response.done") == 2
     assert "".join(heard.text for heard in engine.heard) == "".join(texts)
     assert closed(socket) == 1000
+
+
+def test_a_key_for_one_voice_alone(url: str, alice: Party, engine: ScriptedEngine) -> None:
+    """It opens a session whose usual voice it may not use, and sets its own."""
+    _, secret = create_key(SYSTEM, alice.tenant, "Ben's", allowed_voices=["Ben"])
+    with connect(url, additional_headers={"Authorization": f"Bearer {secret}"}) as client:
+        received(client)
+        assert update(client, voice="Ethan")["type"] == "session.updated"
+        commit(client, "Hello.")
+        until(client, "response.done")
+        assert update(client, voice="Cherry")["error"]["code"] == "voice_not_allowed"
+        commit(client, "Hello again.")
+        until(client, "response.done")
+    assert [heard.start.voice.preset for heard in engine.heard] == ["Ben", "Ben"]
 
 
 def test_an_origin_is_no_hindrance(base: str, url: str, alice: Party) -> None:

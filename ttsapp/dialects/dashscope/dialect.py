@@ -15,7 +15,6 @@ _FAMILIES = {
     404: "NotFound",
     408: "RequestTimeOut",
     429: "Throttling",
-    501: "NotImplemented",
     503: "ServiceUnavailable",
     504: "RequestTimeOut",
 }

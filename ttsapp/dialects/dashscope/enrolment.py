@@ -17,4 +17,4 @@ async def customization(request: HttpRequest, caller: Caller) -> HttpResponseBas
         "Voices cannot be enrolled here: no registry keeps voices of a tenant's own. "
         "Speak with one of the served model's voices; GET /v1/audio/voices lists them."
     )
-    raise ApiError(501, "voice_enrolment", message)
+    raise ApiError(400, "voice_enrolment", message)

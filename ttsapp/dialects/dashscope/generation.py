@@ -45,7 +45,7 @@ async def audio(request: HttpRequest, name: str) -> HttpResponse:
     found = await kept.find(name)
     if found is None:
         message = "This audio is not, or no longer, kept: speak the text again."
-        return error_response(ApiError(404, "audio_expired", message), DASHSCOPE)
+        return error_response(ApiError(404, "audio_not_kept", message), DASHSCOPE)
     return HttpResponse(found, "audio/wav", headers={"Cache-Control": "private, no-store"})
 
 

@@ -12,6 +12,7 @@ from ttsapp.dialects.dashscope.dialect import DASHSCOPE
 from ttsapp.dialects.dashscope.messages import Message
 from ttsapp.dialects.dashscope.pending import Pending
 from ttsapp.dialects.dashscope.responses import Response
+from ttsapp.dialects.dashscope.served import served_model
 from ttsapp.dialects.dashscope.session import DEFAULT_MODEL, SERVER_COMMIT, Session
 from ttsapp.dialects.socket import NORMAL, SERVER_FAULT, DialectSocket
 from ttsapp.errors import ApiError, invalid
@@ -41,7 +42,9 @@ class RealtimeSocket(DialectSocket):
         self._rest = Timer(REST_SECONDS, self._rested)
         # Messages, rests and the ends of responses come from tasks of their own.
         self._turns = asyncio.Lock()
-        await self._check(self._session)
+        self._language = "auto"
+        # Its voice may be set yet: the key need not be good for the usual one.
+        served_model(await catalogue(), self._session.model)
 
     async def opened(self) -> None:
         await self.send_frame(events.of_session("created", self._session))
@@ -84,13 +87,9 @@ class RealtimeSocket(DialectSocket):
         if self._response is not None or self._pending:
             raise invalid("Set the session before its text, or once that is spoken.", "session")
         changed = self._session.updated(body)
-        await self._check(changed)
-        self._session = changed
+        order = changed.order(self.fresh_id(), await self.caller(), await catalogue())
+        self._session, self._language = changed, order.language
         await self.send_frame(events.of_session("updated", changed))
-
-    async def _check(self, session: Session) -> None:
-        order = session.order(self.fresh_id(), await self.caller(), await catalogue())
-        self._language = order.language
 
     # ---- the text
 
