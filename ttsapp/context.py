@@ -20,6 +20,8 @@ class Origin:
 
 
 request_id: ContextVar[UUID | None] = ContextVar("request_id", default=None)
+# On the monotonic clock. None on sockets, where one connection carries many requests.
+arrived_at: ContextVar[float | None] = ContextVar("arrived_at", default=None)
 connection: ContextVar[Connection | None] = ContextVar("connection", default=None)
 origin: ContextVar[Origin] = ContextVar("origin", default=Origin())  # noqa: B039  it is frozen
 

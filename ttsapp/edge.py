@@ -21,6 +21,7 @@ from ttsapp.http import is_api
 from ttsapp.limits import stores as limits
 from ttsapp.middleware import RequestContext
 from ttsapp.server import connection
+from ttsapp.speech.text import detect
 
 log = structlog.get_logger()
 
@@ -141,12 +142,14 @@ async def _whole_body(receive: Receive) -> bytes | None:
 
 
 class Lifespan:
-    """Lets what runs in the background end before the process does."""
+    """Loads beside the first requests what only some of them need; lets what runs in the background
+    end before the process does."""
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
+                detect.load_beside()
                 await send({"type": "lifespan.startup.complete"})
             else:
                 await background.drain(DRAIN_SECONDS)

@@ -45,7 +45,8 @@ class RequestContext:
         markcoroutinefunction(self)
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        started = time.perf_counter()
+        started = time.monotonic()
+        context.arrived_at.set(started)
         request_id = ids.uuid7()
         context.request_id.set(request_id)
         structlog.contextvars.clear_contextvars()
@@ -55,7 +56,7 @@ class RequestContext:
         response.setdefault("X-Content-Type-Options", "nosniff")
         if isinstance(response, HttpResponse):
             response.setdefault("Content-Length", str(len(response.content)))
-        milliseconds = round((time.perf_counter() - started) * 1000, 1)
+        milliseconds = round((time.monotonic() - started) * 1000, 1)
         # In the request's own context, but behind the answer's first bytes.
         asyncio.get_running_loop().call_soon(_write_access_line, request, response, milliseconds)
         return response

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import httpx
 import pytest
 
 from billing.models import UsageEvent
 from tests.ttsapp.conftest import Party, speech
 from tests.ttsapp.scripted_engine import ScriptedEngine, spoken
+from ttsapp.speech.models import RequestLog
 
 
 def say(http: httpx.Client, party: Party, text: str, **fields: object) -> httpx.Response:
@@ -161,3 +164,18 @@ def test_preview_refuses_what_speech_refuses(http: httpx.Client, alice: Party, t
 
 def test_preview_needs_a_key(http: httpx.Client, alice: Party) -> None:
     assert http.post("/v1/text/preview", json={"input": "Hi"}).status_code == 401
+
+
+def test_what_is_done_to_the_text_is_in_the_times(
+    http: httpx.Client, alice: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def detect_slowly(*_: object) -> str:
+        time.sleep(0.5)
+        return "en"
+
+    monkeypatch.setattr("ttsapp.speech.prepared.detect", detect_slowly)
+    say(http, alice, "It is $5.", apply_text_normalization="on")
+
+    log = RequestLog.objects.get()
+    assert log.first_audio_ms is not None
+    assert 500 <= log.first_audio_ms <= log.total_ms

@@ -242,6 +242,8 @@ class Context:
             self._begin(segment)
 
     def _speak(self, pieces: list[Piece]) -> None:
+        if pieces and not self._settlement.is_begun:
+            self.tally.begin()
         for piece in pieces:
             if self._growing is None and piece.is_last:
                 self._begin_all(piece.text, self._prepare(piece.text))
@@ -258,7 +260,6 @@ class Context:
 
     def _begin(self, segment: Segment) -> None:
         if not self._settlement.is_begun:
-            self.tally.begin()
             self._settlement.begin(self.tally.characters)
         self._speaker.add(segment)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from billing.rating import Outcome, billed_characters, spoken_characters
 from billing.services import Usage
 from gpu_engine.proto import engine_pb2
+from ttsapp import context
 from ttsapp.errors import ApiError
 from ttsapp.speech.encoders.samples import BYTES_PER_MS
 from ttsapp.speech.events import Report
@@ -19,10 +20,13 @@ CLIENT_LEFT = 499
 
 @dataclass(slots=True)
 class Tally:
-    """`characters` counts all text taken; of it, `segments` have what was given to the engine."""
+    """`characters` counts all text taken; of it, `segments` have what was given to the engine.
+
+    A request that comes whole is timed from its arrival, so with what was done to its text; live
+    text from the first of it that can be spoken."""
 
     segments: list[Segment]
-    started: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=lambda: _arrival() or time.monotonic())
     characters: int = 0
     first_audio_ms: int | None = None
     is_cancelled: bool = False
@@ -34,8 +38,9 @@ class Tally:
             self.first_audio_ms = self.elapsed_ms
 
     def begin(self) -> None:
-        """The first text that can be spoken is here: first audio is timed from now."""
-        self.started = time.monotonic()
+        """The first text that can be spoken is here."""
+        if _arrival() is None:
+            self.started = time.monotonic()
 
     def limit_delivered(self, pcm_bytes: int) -> None:
         """Of what was handed over, only so much has arrived: the first of it."""
@@ -122,3 +127,7 @@ class Tally:
         if outcome is Outcome.FAILED:
             return 500
         return CLIENT_LEFT if self.has_left else 200
+
+
+def _arrival() -> float | None:
+    return context.arrived_at.get()

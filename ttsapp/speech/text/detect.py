@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from functools import cache
 from typing import Any
 
@@ -17,12 +18,13 @@ _SCRIPTS = (
     ("ru", re.compile("[\u0400-\u04ff]")),
 )
 _MOST = 400
+_loading = threading.Lock()
 
 
 def detect(text: str, default: str) -> str:
     """A language's code; `default` for a text that is too short to tell.
 
-    The first call loads 5 MB: not on the event loop."""
+    Loads what it knows if `load_beside` has not: then not on the event loop."""
     letters = re.findall(r"[^\W\d_]", text[:_MOST])
     for code, script in _SCRIPTS:
         if 2 * sum(map(bool, map(script.match, letters))) > len(letters) > 0:
@@ -33,13 +35,26 @@ def detect(text: str, default: str) -> str:
     return str(found) if confidence >= _CONFIDENT else default
 
 
+def load_beside() -> threading.Thread:
+    """Loads what the detector knows, seconds on a busy machine, in a thread nobody waits for."""
+    thread = threading.Thread(target=_identifier, name="language-detector", daemon=True)
+    thread.start()
+    return thread
+
+
 def _east_asian(text: str) -> str:
     """Characters that Japanese shares with Chinese are Japanese once there is kana."""
     return "ja" if _SCRIPTS[0][1].search(text) else "zh"
 
 
-@cache
 def _identifier() -> Any:
+    # Who asks while it is being loaded waits for that, and does not load it again.
+    with _loading:
+        return _load()
+
+
+@cache
+def _load() -> Any:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
