@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import structlog
 import uvicorn
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from uvicorn.supervisors import Multiprocess
 
 from ttsapp.server import web
+
+log = structlog.get_logger()
 
 
 class Command(BaseCommand):
@@ -23,6 +27,10 @@ class Command(BaseCommand):
         names = ("host", "port", "workers")
         config = web.configuration(**{name: options[name] for name in names})
         listener = web.listener(config)
+        if options["workers"] > 1 and not settings.REDIS_URL:
+            log.warning(
+                "each worker keeps limits by itself: set REDIS_URL", workers=options["workers"]
+            )
         if options["workers"] > 1:
             Multiprocess(config, sockets=[listener]).run()
         else:
