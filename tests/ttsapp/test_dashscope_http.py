@@ -27,6 +27,8 @@ SSE = {"X-DashScope-SSE": "enable", "Accept": "text/event-stream"}
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(settings, "DATA", tmp_path)
+    monkeypatch.setattr(kept, "SWEEP_SECONDS", 0.0)
+    monkeypatch.setattr(kept, "_sweeps", kept._Sweeps())
     return tmp_path / "answers"
 
 
@@ -99,6 +101,20 @@ def test_sse_events_have_id_event_and_data(http: httpx.Client, alice: Party) -> 
     assert [sound["url"] for sound in sounds[:-1]] == [""] * (len(told) - 1)
     assert pcm(httpx.get(sounds[-1]["url"]).content) == spoken(5)
     assert RequestLog.objects.get().transport == "sse"
+
+
+@pytest.mark.parametrize("headers", [{}, SSE])
+def test_audio_id_expires_at_and_request_id_are_always_present(
+    http: httpx.Client, alice: Party, headers: dict[str, str]
+) -> None:
+    answer = say(http, alice, **headers)
+    told = [json.loads(event["data"]) for event in events(answer)] if headers else [answer.json()]
+    request_id = answer.headers["x-request-id"]
+    for each in told:
+        sound = each["output"]["audio"]
+        assert sound["id"] == f"audio_{request_id.replace('-', '')}"
+        assert 3500 < sound["expires_at"] - time.time() <= 3600
+        assert (each["request_id"], each["usage"]) == (request_id, {"characters": 12})
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Answers that are told as an address: kept for an hour in a folder, under names nobody guesses.
 
-All web processes of an installation see the folder: it lies beside the database file."""
+Any web process gives out what another has kept: they share the folder."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import asyncio
 import re
 import secrets
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,8 @@ log = structlog.get_logger()
 KEEP_SECONDS = 3600
 # Beyond this the oldest go first, before their time.
 MOST_BYTES = 1 << 30
+# Looking at every file takes a while: between two looks the folder may outgrow its bound a little.
+SWEEP_SECONDS = 5.0
 _NAME = re.compile(r"(?P<expires_at>\d{10})-[\w-]{32}\.wav", re.ASCII)
 
 
@@ -63,7 +66,7 @@ def _folder() -> Path:
 
 def _write(name: str, audio: bytes) -> None:
     folder = _folder()
-    _sweep(folder, len(audio))
+    _sweeps.sweep(folder, len(audio))
     (folder / name).write_bytes(audio)
 
 
@@ -74,17 +77,24 @@ def _read(name: str) -> bytes | None:
         return None
 
 
-def _sweep(folder: Path, needed: int) -> None:
-    """Names begin with the time at which they expire: sorted, the oldest come first."""
-    room = MOST_BYTES - needed
-    now = time.time()
-    for path in sorted(folder.iterdir(), reverse=True):
-        match = _NAME.fullmatch(path.name)
-        if match is None:
-            continue
-        try:
-            room -= path.stat().st_size
-            if room < 0 or int(match["expires_at"]) <= now:
-                path.unlink()
-        except FileNotFoundError:
-            continue
+class _Sweeps:
+    """This process's, so long apart. Threads that come at once do no harm."""
+
+    def __init__(self) -> None:
+        self._next_at = 0.0
+
+    def sweep(self, folder: Path, needed: int) -> None:
+        if time.monotonic() < self._next_at:
+            return
+        self._next_at = time.monotonic() + SWEEP_SECONDS
+        room = MOST_BYTES - needed
+        # Names begin with the time at which they expire: the youngest come first.
+        for path in sorted(folder.iterdir(), reverse=True):
+            if match := _NAME.fullmatch(path.name):
+                with suppress(FileNotFoundError):
+                    room -= path.stat().st_size
+                    if room < 0 or int(match["expires_at"]) <= time.time():
+                        path.unlink()
+
+
+_sweeps = _Sweeps()
