@@ -114,6 +114,6 @@ def _check_schedule(fields: Mapping[str, Any]) -> None:
         has_nulls=True,
     )
     schedule = config.get("chunk_length_schedule", [50])
-    if not schedule or not all(isinstance(one, int) and 1 <= one <= 500 for one in schedule):
-        message = "chunk_length_schedule is a list of whole numbers from 50 to 500."
+    if not schedule or not all(type(one) is int and 1 <= one <= 500 for one in schedule):
+        message = "chunk_length_schedule is a list of whole numbers from 1 to 500."
         raise invalid(message, "generation_config.chunk_length_schedule")
