@@ -423,6 +423,20 @@ def test_a_text_longer_than_a_response_may_be(
     assert closed(socket) == 1000
 
 
+def test_a_client_that_leaves_frees_the_engine_and_pays_for_what_it_heard(
+    url: str, alice: Party, engine: ScriptedEngine
+) -> None:
+    engine.script = Script(chunks=50, hold_after=2)
+    with connect(url, additional_headers=alice.headers) as client:
+        commit(client, "A long story that nobody will hear to its end.")
+        until(client, "response.audio.delta")
+        append(client, "And what waits costs nothing.")
+    assert engine.heard[0].ended.wait(10)
+    event = eventually(UsageEvent.objects.first)
+    assert event.outcome == "cancelled"
+    assert 0 < event.billed_characters < 46
+
+
 def test_a_key_for_one_voice_alone(url: str, alice: Party, engine: ScriptedEngine) -> None:
     """It opens a session whose usual voice it may not use, and sets its own."""
     _, secret = create_key(SYSTEM, alice.tenant, "Ben's", allowed_voices=["Ben"])

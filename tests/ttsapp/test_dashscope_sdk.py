@@ -10,7 +10,8 @@ from pathlib import Path
 import dashscope
 import pytest
 import requests
-from dashscope import MultiModalConversation
+from dashscope import AioMultiModalConversation, MultiModalConversation
+from dashscope.api_entities.aio_session import close_shared_aio_session
 from dashscope.audio.qwen_tts import SpeechSynthesizer
 from dashscope.audio.qwen_tts_realtime import (
     AudioFormat,
@@ -134,6 +135,14 @@ def test_stream(place: str, call) -> None:
     reasons = [part.output.finish_reason for part in parts]
     assert reasons == ["null"] * (len(parts) - 1) + ["stop"]
     assert parts[-1].output.audio["expires_at"] > 0
+
+
+async def test_asynchronous_stream(place: str) -> None:
+    asked = {"model": "qwen3-tts-flash", "text": "Hello there.", "voice": "Cherry"}
+    parts = [part async for part in await AioMultiModalConversation.call(**asked, stream=True)]
+    audio = b"".join(base64.b64decode(part.output.audio["data"]) for part in parts)
+    assert (audio, parts[-1].output.finish_reason) == (spoken(5), "stop")
+    await close_shared_aio_session()
 
 
 def test_errors_are_fields(place: str) -> None:
