@@ -136,7 +136,7 @@ def test_too_little_memory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     def exhausted(*_: object) -> None:
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
 
-    monkeypatch.setattr(loading, "Runner", exhausted)
+    monkeypatch.setattr(loading, "build_runner", exhausted)
     settings = EngineSettings(str(folder), device="cpu", threads=1, max_streams=4)
     with pytest.raises(BadSetting) as refusal:
         loading.load_runner(settings)
