@@ -234,3 +234,25 @@ def test_ten_at_once_hear_their_own(base: str, alice: Party, engine: ScriptedEng
     assert asyncio.run(all_of_them()) == [(200, spoken(5))] * 10
     assert UsageEvent.objects.filter(outcome="completed").count() == 10
     assert chunk(0) != chunk(1)
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "instructions",
+        "instruct",
+        "stream_format",
+        "sample_rate",
+        "bit_rate",
+        "speed",
+        "language",
+        "seed",
+        "stream",
+        "apply_text_normalization",
+        "enable_ssml_parsing",
+        "lexicon",
+    ],
+)
+def test_null_is_the_same_as_left_out(http: httpx.Client, alice: Party, field: str) -> None:
+    response = say(http, alice, **{field: None})
+    assert (response.status_code, response.content) == (200, spoken(5))

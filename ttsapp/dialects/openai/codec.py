@@ -146,4 +146,4 @@ def _typed_fields(content_type: str, body: bytes) -> dict[str, Any]:
     if content_type.partition(";")[0].strip().lower() != "application/json":
         message = "Send the request as application/json."
         raise ApiError(415, "unsupported_media_type", message)
-    return strict.fields(body, _FIELDS, _REQUIRED)
+    return strict.fields(body, _FIELDS, _REQUIRED, has_nulls=True)
