@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import socket as socket_module
 import time
 from collections.abc import Iterator
 
+import httpx
 import pytest
 from django.conf import settings
 from websockets.exceptions import ConnectionClosed, ConnectionClosedError, InvalidStatus
@@ -374,6 +376,17 @@ def test_bad_credentials_are_refused_in_the_handshake(
     code = "revoked_api_key" if key == alice.secret else "invalid_api_key"
     assert json.loads(response.body)["error"]["code"] == code
     assert response.headers["x-request-id"]
+
+
+@pytest.mark.parametrize("path", [PATH, "/v1/other"])
+def test_a_refused_handshake_is_no_fault_in_the_log(
+    base: str, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(InvalidStatus):
+        connect(base.replace("http:", "ws:") + path)
+    # By the time the same loop has answered another call, the refused one's task is over.
+    assert httpx.get(f"{base}/readyz").status_code == 200
+    assert [each.message for each in caplog.records if each.levelno >= logging.WARNING] == []
 
 
 def test_an_unknown_path_is_refused(base: str, alice: Party) -> None:

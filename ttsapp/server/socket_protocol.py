@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.http11 import Request
 
@@ -26,6 +27,12 @@ class SocketProtocol(WebSocketsSansIOProtocol):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.logger = self.conn.logger = _log
+
+    async def send(self, message: ASGISendEvent) -> None:
+        await super().send(message)
+        # uvicorn takes a handshake that was answered with a refusal for one left without an answer.
+        if message["type"] == "websocket.http.response.body" and self.close_sent:
+            self.handshake_complete = True
 
     def handle_ping(self) -> None:
         """A client that pings and never reads must not fill the memory with its answers."""
