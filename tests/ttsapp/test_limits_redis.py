@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import redis.asyncio
+from django.conf import settings
 from structlog.testing import capture_logs
 
 from ttsapp.limits import stores as module
@@ -107,6 +108,16 @@ async def test_a_redis_that_forgot_its_scripts_is_told_them_again(
     await client.aclose()
     store, answer = await two[0].admit(ask(name, requests_per_minute=5))
     assert (store, answer.states[0].requests) == (two[0].shared, 2)
+
+
+@pytest.mark.services
+async def test_two_installations_of_one_redis_count_apart() -> None:
+    monkeypatch.setattr(settings, "SECRET_KEY", "of another installation")
+    other = Stores(REDIS)
+    assert (await two[0].admit(ask(name, requests_per_minute=1)))[1].refusal is None
+    store, answer = await other.admit(ask(name, requests_per_minute=1))
+    assert (store, answer.refusal) == (other.shared, None)
+    await other.close()
 
 
 async def test_without_redis_the_process_keeps_the_limits_itself(name: str) -> None:

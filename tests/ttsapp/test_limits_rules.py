@@ -41,7 +41,7 @@ class Bench:
     def make(self) -> Store:
         if self.client is None:
             return LocalStore(lambda: self.now)
-        return SharedStore(self.client, lambda: self.now, self.prefix)
+        return SharedStore(self.client, lambda: self.now, prefix=self.prefix)
 
     store: Store = field(init=False, default=None)
 

@@ -24,6 +24,7 @@ CORE = (
     "bootstrap",
     "admin",
     "overview_figures",
+    "limits",
 )
 
 

@@ -19,7 +19,6 @@ from ttsapp.limits.rules import (
     Subject,
 )
 
-PREFIX = "parlance:limits"
 _KINDS = ("minute", "leases", "held", "spent")
 _FIELDS = 7
 _HEAD = 4
@@ -37,7 +36,8 @@ class SharedStore:
         self,
         client: redis.asyncio.Redis,
         clock: Callable[[], int] = redis_clock,
-        prefix: str = PREFIX,
+        *,
+        prefix: str,
     ) -> None:
         self._client = client
         self._clock = clock

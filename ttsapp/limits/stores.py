@@ -6,6 +6,7 @@ process keeps the same rules by itself (so N processes allow N times as much), a
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Awaitable
 from typing import TypeVar
@@ -41,7 +42,9 @@ class Stores:
     def __init__(self, url: str) -> None:
         self.local = LocalStore()
         self._client = redis.asyncio.Redis.from_url(url) if url else None
-        self.shared = SharedStore(self._client) if self._client is not None else None
+        self.shared = None
+        if self._client is not None:
+            self.shared = SharedStore(self._client, prefix=f"parlance:{_installation()}:limits")
         self._away_until = 0.0
         self._living: dict[str, tuple[Store, Ask]] = {}
         self._renewal: asyncio.TimerHandle | None = None
@@ -112,6 +115,12 @@ class Stores:
                     await self._bounded(store.renew(asks))
                 except AwayError:
                     continue
+
+
+def _installation() -> str:
+    """Two that share a Redis must not share their tenants' counts. The key is the same on all
+    machines of one."""
+    return hashlib.sha256(f"limits:{settings.SECRET_KEY}".encode()).hexdigest()[:12]
 
 
 _stores: WeakKeyDictionary[asyncio.AbstractEventLoop, Stores] = WeakKeyDictionary()
