@@ -111,7 +111,9 @@ async def test_a_redis_that_forgot_its_scripts_is_told_them_again(
 
 
 @pytest.mark.services
-async def test_two_installations_of_one_redis_count_apart() -> None:
+async def test_two_installations_of_one_redis_count_apart(
+    two: tuple[Stores, Stores], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(settings, "SECRET_KEY", "of another installation")
     other = Stores(REDIS)
     assert (await two[0].admit(ask(name, requests_per_minute=1)))[1].refusal is None
