@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from ttsapp import background, database, stopping
+from ttsapp.dialects import cors
 from ttsapp.dialects.dialect import Dialect
 from ttsapp.errors import ApiError
 from ttsapp.http import error_response, request_id
@@ -34,6 +35,15 @@ def endpoint(
     def decorate(view: KeyedView[Rest]) -> View[Rest]:
         @wraps(view)
         async def guarded(
+            request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs
+        ) -> HttpResponseBase:
+            if cors.is_preflight(request):
+                return cors.preflight(methods)
+            response = await answered(request, *args, **kwargs)
+            cors.expose(response)
+            return response
+
+        async def answered(
             request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs
         ) -> HttpResponseBase:
             try:
