@@ -16,6 +16,12 @@ class Reservation(models.Model):
     model = models.CharField(max_length=100)
     voice = models.CharField(max_length=100)
     transport = models.CharField(max_length=10, blank=True)
+    # Processes of the version before this one reserve as well, during an upgrade.
+    response_format = models.CharField(max_length=10, blank=True, default="", db_default="")
+    seed = models.BigIntegerField(null=True)
+    characters = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Of the text that was there when the engine was asked."
+    )
     created_at = models.DateTimeField(db_index=True)
 
     class Meta:

@@ -17,6 +17,7 @@ class Outcome(StrEnum):
     CANCELLED = "cancelled"
     FAILED = "failed"
     LOST = "lost"
+    REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class Metered:
-    """Which request is metered, for whom."""
+    """Which request is metered, for whom. `characters`: of its text so far."""
 
     id: UUID
     tenant_id: int
@@ -29,6 +29,9 @@ class Metered:
     model: str
     voice: str
     transport: str = ""
+    response_format: str = ""
+    seed: int | None = None
+    characters: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ def close_orphans(older_than: timedelta, note: Callable[[Metered], object]) -> i
 
 @transaction.atomic
 def _lose(request: Metered, note: Callable[[Metered], object]) -> bool:
-    is_first = settle(request, Usage(Outcome.LOST))
+    is_first = settle(request, Usage(Outcome.LOST, characters=request.characters))
     if is_first:
         note(request)
     return is_first
@@ -104,6 +107,9 @@ def _reservation(request: Metered) -> Reservation:
         model=request.model,
         voice=request.voice,
         transport=request.transport,
+        response_format=request.response_format,
+        seed=request.seed,
+        characters=request.characters,
         created_at=_started(request),
     )
 
@@ -136,6 +142,9 @@ def _metered(orphan: Reservation) -> Metered:
         model=orphan.model,
         voice=orphan.voice,
         transport=orphan.transport,
+        response_format=orphan.response_format,
+        seed=orphan.seed,
+        characters=orphan.characters,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
+from dataclasses import replace
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -240,6 +241,40 @@ async def test_barge_in_says_how_much_was_spoken(order: Order, engine: ScriptedE
     assert await logged() == [(200, "cancelled", "")]
 
 
+@pytest.mark.parametrize(
+    ("played_ms", "speed", "spoken_characters"),
+    [
+        (0, 1.0, 0),
+        (400, 1.0, 13 * 400 // 800),
+        (800, 1.0, 13),
+        # 800 ms into the second, whose 150 letters should take 9,750 ms.
+        (1600, 1.0, 13 + 150 * 800 // 9750),
+        (800, 2.0, 13 + 150 * 800 // 9750),
+        # Nobody has heard more than was delivered.
+        (60_000, 1.0, 13 + 150 * 1600 // 9750),
+    ],
+)
+async def test_barge_in_by_the_listeners_clock(
+    order: Order, engine: ScriptedEngine, played_ms: int, speed: float, spoken_characters: int
+) -> None:
+    engine.next_scripts.extend([Script(chunks=10), Script(chunks=40, hold_after=20)])
+    context = Context(replace(order, speed=speed))
+    context.append("Hello there. " + SENTENCE + "Never said")
+    events: list[Event] = []
+    async with aclosing(context.events()) as stream:
+        async for event in stream:
+            events.append(event)
+            if sum(isinstance(one, Audio) for one in events) == 30:
+                context.cancel(played_ms)
+
+    done = events[-1]
+    assert isinstance(done, Done)
+    assert done.report.spoken_characters == spoken_characters
+    # The charge is by what was delivered.
+    share = 13 + 150 * 1600 // 9750
+    assert (done.report.billed_characters, done.report.audio_ms) == (share, 2400)
+
+
 async def test_barge_in_ends_the_stream_that_was_opened_ahead(
     order: Order, engine: ScriptedEngine
 ) -> None:
@@ -436,7 +471,7 @@ async def test_the_same_before_any_audio_is_free(order: Order, engine: ScriptedE
     context = Context(order)
     context.say("x" * 100)
     await heard(context)
-    assert await ledger() == [("failed", 100, 0, 0)]
+    assert await ledger() == [("refused", 0, 0, 0)]
 
 
 async def test_an_end_that_we_caused_is_free(order: Order, engine: ScriptedEngine) -> None:

@@ -12,6 +12,7 @@ import pytest
 from django.conf import settings
 
 from billing.models import Reservation, UsageEvent
+from billing.selectors import this_month
 from gpu_engine.proto import engine_pb2 as pb
 from tests.ttsapp.conftest import Party, eventually, speech
 from tests.ttsapp.scripted_engine import (
@@ -92,6 +93,11 @@ def test_the_engines_refusal_names_the_tenants_field(
     assert response.status_code == 400
     error = response.json()["error"]
     assert (error["param"], error["message"]) == ("input", "too many tokens")
+    event = settled()
+    assert (event.outcome, event.characters, event.billed_characters) == ("refused", 0, 0)
+    log = RequestLog.objects.get()
+    assert (log.status, log.ended, log.characters, log.error_field) == (400, "refused", 0, "input")
+    assert this_month(alice.tenant).failures == 0
 
 
 def test_an_engine_fault_before_the_first_sound_is_a_500(

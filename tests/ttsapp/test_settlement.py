@@ -13,6 +13,7 @@ import httpx
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
+from django.utils import timezone
 
 from billing import services as billing
 from billing.models import Reservation, UsageEvent
@@ -209,7 +210,8 @@ def test_an_age_that_is_none_is_refused_in_words(age: str) -> None:
 
 
 def test_what_was_lost_has_its_row_in_the_request_log(request_of: Metered) -> None:
-    billing.reserve(replace(request_of, transport="sse"))
+    told = {"transport": "sse", "response_format": "opus", "seed": 2**63 - 1, "characters": 42}
+    billing.reserve(replace(request_of, **told))
     services.close_orphans(NOW)
 
     log = RequestLog.objects.get()
@@ -220,6 +222,44 @@ def test_what_was_lost_has_its_row_in_the_request_log(request_of: Metered) -> No
     )
     assert (log.status, log.finish_reason, log.error_code) == (500, "error", "lost")
     assert (log.transport, log.model, log.voice) == ("sse", "model", "Anna")
+    assert (log.response_format, log.seed, log.characters) == ("opus", 2**63 - 1, 42)
+    event = UsageEvent.objects.get()
+    assert (event.outcome, event.characters, event.billed_characters) == ("lost", 42, 0)
+
+
+def test_a_reservation_holds_what_a_lost_request_will_tell(
+    http: httpx.Client, alice: Party, engine: ScriptedEngine
+) -> None:
+    engine.script.hold_after = 1
+    body = speech(seed=7, response_format="wav")
+    with http.stream("POST", "/v1/audio/speech", json=body, headers=alice.headers) as response:
+        reserved = eventually(Reservation.objects.first)
+        engine.release.set()
+        response.read()
+    assert isinstance(reserved, Reservation)
+    assert (reserved.characters, reserved.response_format, reserved.seed) == (12, "wav", 7)
+
+
+def test_the_version_before_can_still_reserve(request_of: Metered) -> None:
+    columns = "id, model, voice, transport, created_at, tenant_id"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO billing_reservation ({columns}) VALUES (%s, %s, %s, %s, %s, %s)",
+            [
+                _as_stored(request_of.id),
+                "model",
+                "Anna",
+                "http",
+                timezone.now(),
+                request_of.tenant_id,
+            ],
+        )
+    assert services.close_orphans(NOW) == 1
+    assert ledger() == [("lost", 0)]
+
+
+def _as_stored(key: UUID) -> object:
+    return key if connection.vendor == "postgresql" else key.hex
 
 
 def test_a_row_that_cannot_be_written_leaves_the_orphan_open(

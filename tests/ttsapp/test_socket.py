@@ -183,6 +183,45 @@ def test_cancel_stops_at_once_and_bills_what_was_heard(
     assert still_works(socket)
 
 
+def test_barge_in_tells_what_the_listener_has_played(
+    socket: ClientConnection, engine: ScriptedEngine
+) -> None:
+    engine.script = Script(chunks=50, hold_after=25)
+    start(socket)
+    send(socket, type="text", text="x" * 100)
+    send(socket, type="end")
+    for _ in range(25):
+        socket.recv(10)
+
+    send(socket, type="cancel", played_ms=650)
+    _, finished = hear(socket)
+
+    assert (finished["finish_reason"], finished["audio_ms"]) == ("cancelled", 2000)
+    assert finished["spoken_characters"] == 100 * 650 // 6500
+    assert finished["billed_characters"] == 100 * 2000 // 6500
+
+
+@pytest.mark.parametrize(
+    ("played", "code"),
+    [
+        (-1, "invalid_value"),
+        (86_400_001, "invalid_value"),
+        (1.5, "invalid_type"),
+        ("1", "invalid_type"),
+    ],
+)
+def test_a_time_played_that_is_none_cancels_nothing(
+    socket: ClientConnection, played: object, code: str
+) -> None:
+    start(socket)
+    send(socket, type="cancel", played_ms=played)
+    refused(socket, code, "played_ms")
+    send(socket, type="text", text="Hello.")
+    send(socket, type="end")
+    audio, finished = hear(socket)
+    assert (audio, finished["finish_reason"]) == (spoken(5), "stop")
+
+
 def test_cancel_does_not_wait_for_an_engine_that_ignores_it(
     socket: ClientConnection, engine: ScriptedEngine
 ) -> None:
@@ -531,9 +570,7 @@ def test_a_client_that_reads_nothing_is_cut_off_and_pays_for_what_it_took(
         event = eventually(lambda: UsageEvent.objects.first(), 20)
         assert event.outcome == "cancelled"
         assert 0 < event.audio_ms < 2000 * 80
-        # A chunk of which a part arrived is not charged.
-        heard_ms = event.audio_ms // 80 * 80
-        assert event.billed_characters == min(150, 150 * heard_ms // 9750)
+        assert event.billed_characters == min(150, 150 * event.audio_ms // 9750)
         assert engine.heard[0].ended.wait(1)
         with pytest.raises(ConnectionClosed):
             while True:

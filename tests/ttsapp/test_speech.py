@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from billing.models import Reservation, UsageEvent
-from tests.ttsapp.conftest import Party, speech
+from tests.ttsapp.conftest import Party, eventually, speech
 from tests.ttsapp.scripted_engine import WAIT, ScriptedEngine, chunk, spoken
 from ttsapp.speech.models import RequestLog
 
@@ -256,3 +256,11 @@ def test_ten_at_once_hear_their_own(base: str, alice: Party, engine: ScriptedEng
 def test_null_is_the_same_as_left_out(http: httpx.Client, alice: Party, field: str) -> None:
     response = say(http, alice, **{field: None})
     assert (response.status_code, response.content) == (200, spoken(5))
+
+
+def test_the_log_tells_the_largest_seed_exactly(http: httpx.Client, alice: Party) -> None:
+    response = say(http, alice, seed=2**63 - 1)
+    assert response.headers["x-parlance-seed"] == "9223372036854775807"
+    url = f"/v1/audio/speech/requests/{response.headers['x-request-id']}"
+    told = eventually(lambda: http.get(url, headers=alice.headers).json().get("seed"))
+    assert told == 2**63 - 1

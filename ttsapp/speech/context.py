@@ -28,8 +28,9 @@ The contract:
   anything, one reservation, one usage event, one log row.
 
 Failed has a status below 500 for what the client caused: `empty_input` (finished with nothing to
-say, free), `text_timeout`, `stream_too_long`, a text of too many tokens. After audio these are
-charged like a cancel. Everything from 500 on is ours and free.
+say), `invalid_value` on `language` (a text in none that the model speaks), `text_timeout`,
+`stream_too_long`, a text of too many tokens. After audio these are charged like a cancel; before it
+they are refusals, which use nothing. Everything from 500 on is ours and free.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from billing.rating import Outcome
 from ttsapp import stopping
 from ttsapp.engine import errors
 from ttsapp.errors import ApiError, invalid
+from ttsapp.speech.encoders.samples import BYTES_PER_MS
 from ttsapp.speech.events import Done, Event, Failed, Flushed
 from ttsapp.speech.feed import Piece, TextMode, feed
 from ttsapp.speech.order import Order, is_speakable, nothing_to_say
@@ -139,14 +141,16 @@ class Context:
         self._take(text)
         parts = split(text, self.order.language, settings.SEGMENT_CHARACTERS)
         self._speak([Piece(part, True) for part in parts if is_speakable(part)])
-        self.finish()
+        if not self.is_over:
+            self.finish()
 
     def say_prepared(self, text: str, prepared: Prepared) -> None:
         """The same for a text whose segments, pauses and rates have been decided."""
         self._check_open()
         self._take(text)
-        self._begin_all(text, prepared)
-        self.finish()
+        if self._check_script("".join(segment.text for segment in prepared.segments)):
+            self._begin_all(text, prepared)
+            self.finish()
 
     def flush(self, flush_id: str | None = None) -> None:
         """Speaks what is held back. With an id, Flushed comes behind the audio of all text so far.
@@ -159,7 +163,7 @@ class Context:
             )
             raise invalid(message, None, "too_many_flushes")
         self._end_stream()
-        if flush_id is not None:
+        if flush_id is not None and not self.is_over:
             self._speaker.add(Flushed(flush_id))
 
     def finish(self) -> None:
@@ -180,9 +184,14 @@ class Context:
 
     # ---- the end
 
-    def cancel(self) -> None:
-        """Barge-in. Once the context is over, nothing."""
+    def cancel(self, played_ms: int | None = None) -> None:
+        """Barge-in. Once the context is over, nothing.
+
+        `played_ms`: how much of what was sent the listener has heard, by the client's clock. What
+        had been spoken is told by that, if it is less than was delivered; the charge is not."""
         if not self.is_over:
+            if played_ms is not None:
+                self.tally.played_bytes = round(played_ms * self.order.speed) * BYTES_PER_MS
             self.tally.is_cancelled = True
             self._close_text()
             self._speaker.cancel()
@@ -244,6 +253,8 @@ class Context:
     def _speak(self, pieces: list[Piece]) -> None:
         if pieces and not self._settlement.is_begun:
             self.tally.begin()
+            if not self._check_script("".join(piece.text for piece in pieces)):
+                return
         for piece in pieces:
             if self._growing is None and piece.is_last:
                 self._begin_all(piece.text, self._prepare(piece.text))
@@ -257,6 +268,15 @@ class Context:
                 if self._growing.is_open:
                     self._growing.end()
                 self._growing = None
+
+    def _check_script(self, text: str) -> bool:
+        """Ends the context where nothing of its text, or of the first that is spoken, is in a
+        language of its model's. Text that comes after may be in any."""
+        try:
+            self.order.check_script(text)
+        except ApiError as error:
+            self._conclude(error)
+        return not self.is_over
 
     def _begin(self, segment: Segment) -> None:
         if not self._settlement.is_begun:

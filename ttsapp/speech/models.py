@@ -17,7 +17,7 @@ class RequestLog(models.Model):
     model = models.CharField(max_length=100, blank=True)
     voice = models.CharField(max_length=100, blank=True)
     response_format = models.CharField(max_length=10, blank=True)
-    seed = models.DecimalField(max_digits=20, decimal_places=0, null=True)
+    seed = models.BigIntegerField(null=True)
     characters = models.PositiveIntegerField(default=0)
     audio_ms = models.PositiveIntegerField(default=0)
     first_audio_ms = models.PositiveIntegerField(null=True)

@@ -14,6 +14,8 @@ from gpu_engine.proto import engine_pb2
 from ttsapp.errors import ApiError, invalid
 from ttsapp.keys.authentication import Caller
 from ttsapp.speech.encoders import FASTEST, SLOWEST, AudioFormat, audio_format
+from ttsapp.speech.text.languages import AUTO
+from ttsapp.speech.text.scripts import is_foreign
 from ttsapp.voices.catalogue import Preset, SpeechModel
 
 # Random seeds stay small enough to be exact in every client's number type.
@@ -55,6 +57,12 @@ class Order:
     def audio(self) -> AudioFormat:
         return audio_format(self.response_format, self.sample_rate, self.bit_rate)
 
+    def check_script(self, text: str) -> None:
+        """Raises ApiError 400 on `language`, where none was named, for a text that is in none that
+        the model speaks: what it made of that would be noise."""
+        if self.language == AUTO and is_foreign(text, self.model.languages):
+            raise unspoken_language(self.model)
+
     def start(self, text: str, *, is_complete: bool) -> engine_pb2.Start:
         """The engine's opening message for a piece of its text. One that is still being written
         is spoken as it comes, which only the streaming layout can."""
@@ -95,6 +103,12 @@ def check_text(text: str, limit: int, field: str) -> None:
 
 def nothing_to_say(field: str) -> ApiError:
     return invalid("There is nothing to say in this text.", field, "empty_input")
+
+
+def unspoken_language(model: SpeechModel) -> ApiError:
+    spoken = ", ".join(name.title() for name in model.languages)
+    message = f"The text is in no language of the model {model.id!r}: it speaks {spoken}."
+    return invalid(message, "language")
 
 
 def check_speed(speed: float, field: str = "speed") -> None:

@@ -68,9 +68,10 @@ class PreparedSpeech(Segment):
         for silence in _silence(self._final_pause_ms):
             yield self._noted(silence)
 
-    def part(self) -> Part:
+    def part(self, heard_bytes: int | None = None) -> Part:
         spoken = super().part()
-        delivered_ms = self._made_of(self.delivered_bytes) // BYTES_PER_MS
+        heard = self.delivered_bytes if heard_bytes is None else heard_bytes
+        delivered_ms = self._made_of(heard) // BYTES_PER_MS
         return Part(
             self._prepared.characters, expected_ms(self.text), delivered_ms, spoken.total_ms
         )

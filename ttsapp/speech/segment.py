@@ -97,13 +97,13 @@ class Segment:
                 self.made_bytes += len(event.audio.pcm)
                 yield event.audio.pcm
 
-    def part(self) -> Part:
-        """What of it was delivered, for the charge rules."""
+    def part(self, heard_bytes: int | None = None) -> Part:
+        """What of it was delivered, or heard, for the charge rules."""
         total_ms = None
         if self.finished is not None and self.finished.reason in _WHOLE:
             total_ms = self.finished.samples * BYTES_PER_SAMPLE // BYTES_PER_MS
-        delivered_ms = self.delivered_bytes // BYTES_PER_MS
-        return Part(len(self.text), expected_ms(self.text), delivered_ms, total_ms)
+        heard = self.delivered_bytes if heard_bytes is None else heard_bytes
+        return Part(len(self.text), expected_ms(self.text), heard // BYTES_PER_MS, total_ms)
 
     async def _next(self) -> engine_pb2.SynthesizeEvent:
         assert self._stream is not None

@@ -86,12 +86,16 @@ def _log_lost(request: billing.Metered) -> None:
         status=500,
         model=request.model,
         voice=request.voice,
+        response_format=request.response_format,
+        seed=request.seed,
+        characters=request.characters,
         finish_reason="error",
         error_code="lost",
     )
 
 
-def metered(order: Order) -> billing.Metered:
+def metered(order: Order, characters: int = 0) -> billing.Metered:
+    """`characters`: of the text that is there, which is all that is told if the process dies."""
     return billing.Metered(
         id=order.id,
         tenant_id=order.caller.tenant_id,
@@ -99,6 +103,9 @@ def metered(order: Order) -> billing.Metered:
         model=order.model.id,
         voice=order.voice.name,
         transport=order.transport,
+        response_format=order.response_format,
+        seed=order.seed,
+        characters=characters,
     )
 
 

@@ -60,7 +60,7 @@ class Settlement:
             await self.admission.enter(characters)
         except ApiError as error:
             return error
-        request = services.metered(self._order)
+        request = services.metered(self._order, characters)
         self._reservation = background.spawn(database.write(billing.reserve, request))
         return None
 

@@ -29,6 +29,8 @@ class Tally:
     started: float = field(default_factory=lambda: _arrival() or time.monotonic())
     characters: int = 0
     first_audio_ms: int | None = None
+    # What the listener says to have heard of what was delivered; all of it unless told.
+    played_bytes: int | None = None
     is_cancelled: bool = False
     has_left: bool = False
     is_our_stop: bool = False
@@ -72,10 +74,12 @@ class Tally:
         return "length" if engine_pb2.FINISH_REASON_LENGTH in ends else "stop"
 
     def outcome(self, failure: ApiError | None) -> Outcome:
-        """An end that the client caused after it had audio counts like a cancel."""
+        """An end that the client caused counts like a cancel once it had audio, and before that as
+        a refusal, whoever refused."""
         if failure is not None:
-            is_theirs = failure.status < 500 and self.audio_ms > 0
-            return Outcome.CANCELLED if is_theirs else Outcome.FAILED
+            if failure.status >= 500:
+                return Outcome.FAILED
+            return Outcome.CANCELLED if self.audio_ms > 0 else Outcome.REFUSED
         reason = self.finish_reason
         if reason == "error":
             return Outcome.FAILED
@@ -87,7 +91,7 @@ class Tally:
         parts = [segment.part() for segment in self.segments]
         return Usage(
             outcome=outcome,
-            characters=self.characters,
+            characters=0 if outcome is Outcome.REFUSED else self.characters,
             billed_characters=billed_characters(outcome, self.characters, parts),
             audio_ms=self.audio_ms,
             frames=sum(finished.frames for finished in spent),
@@ -101,7 +105,7 @@ class Tally:
         if usage.outcome is Outcome.COMPLETED:
             spoken = usage.characters
         else:
-            spoken = sum(spoken_characters(segment.part()) for segment in self.segments)
+            spoken = self._spoken_characters()
         return Report(
             characters=usage.characters,
             spoken_characters=spoken,
@@ -112,14 +116,28 @@ class Tally:
             frames=usage.frames,
         )
 
+    def _spoken_characters(self) -> int:
+        left, spoken = self.played_bytes, 0
+        for segment in self.segments:
+            heard = segment.delivered_bytes if left is None else min(segment.delivered_bytes, left)
+            spoken += spoken_characters(segment.part(heard))
+            left = None if left is None else left - heard
+        return spoken
+
     def record(self, outcome: Outcome, failure: ApiError | None) -> Record:
         return Record(
             status=self._status(outcome, failure),
             total_ms=self.elapsed_ms,
             first_audio_ms=self.first_audio_ms,
-            finish_reason="error" if failure else self.finish_reason,
+            finish_reason=self._ending(outcome, failure),
             error=failure,
         )
+
+    def _ending(self, outcome: Outcome, failure: ApiError | None) -> str:
+        """As the log has it, where what was refused has no end."""
+        if outcome is Outcome.REFUSED:
+            return ""
+        return "error" if failure else self.finish_reason
 
     def _status(self, outcome: Outcome, failure: ApiError | None) -> int:
         if failure is not None:

@@ -59,7 +59,7 @@ def _logged(log: RequestLog, billed_characters: int) -> dict[str, Any]:
         "model": log.model,
         "voice": log.voice,
         "response_format": log.response_format,
-        "seed": None if log.seed is None else int(log.seed),
+        "seed": log.seed,
         "characters": log.characters,
         "billed_characters": billed_characters,
         "audio_ms": log.audio_ms,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
@@ -35,13 +35,14 @@ _START: dict[str, Any] = {
     "apply_text_normalization": str,
     "lexicon": bool,
 }
+PLAYED_MS = Annotated[int, msgspec.Meta(ge=0, le=86_400_000)]
 # Each message's fields, and those that it must have.
 _KINDS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "start": (_START, ("type", "voice")),
     "text": ({"type": str, "text": str}, ("type", "text")),
     "flush": ({"type": str, "flush_id": str}, ("type",)),
     "end": ({"type": str}, ("type",)),
-    "cancel": ({"type": str}, ("type",)),
+    "cancel": ({"type": str, "played_ms": PLAYED_MS}, ("type",)),
 }
 
 

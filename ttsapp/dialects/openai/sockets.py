@@ -41,7 +41,7 @@ class SpeechSocket(DialectSocket):
             case "end":
                 utterance.finish()
             case "cancel":
-                utterance.cancel()
+                utterance.cancel(parsed.get("played_ms"))
 
     async def complain(self, error: ApiError) -> None:
         utterance = self._current()
