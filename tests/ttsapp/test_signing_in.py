@@ -91,6 +91,36 @@ def test_success_forgets_earlier_mistakes(base: str, alice: Party) -> None:
         assert not SignInAttempt.objects.exists()
 
 
+@pytest.mark.parametrize("page", ["/console/login", "/admin/login/"])
+def test_a_blank_password_forgets_no_guesses(base: str, alice: Party, page: str) -> None:
+    User.objects.update(is_staff=True)
+    with browser(base, None) as client:
+        for _ in range(MOST_OF_NAME):
+            sign_in(client, "alice", "wrong", page)
+        assert sign_in(client, "alice", "", page).status_code == 200
+        assert SignInAttempt.objects.count() == MOST_OF_NAME
+        refused = sign_in(client, "alice", PASSWORD, page)
+
+    assert "Too many attempts: wait 15 minutes" in refused.text
+    assert "sessionid" not in client.cookies
+
+
+def test_a_blank_password_is_no_guess(base: str, alice: Party) -> None:
+    with browser(base, None) as client:
+        for _ in range(MOST_OF_NAME + 1):
+            assert sign_in(client, "alice", "").status_code == 200
+        assert not SignInAttempt.objects.exists()
+        assert sign_in(client, "alice", PASSWORD).status_code == 302
+
+
+def test_a_name_of_no_form_forgets_no_guesses(base: str, alice: Party) -> None:
+    with browser(base, None) as client:
+        sign_in(client, "alice", "wrong")
+        sign_in(client, "", PASSWORD)
+        sign_in(client, "a" * 999, PASSWORD)
+    assert SignInAttempt.objects.filter(username="alice").count() == 1
+
+
 @pytest.mark.parametrize(
     ("address", "counted"),
     [

@@ -27,6 +27,9 @@ class SignInForm(AuthenticationForm):
 
     def clean(self) -> dict[str, Any]:
         assert self.request is not None
+        if not self.cleaned_data.get("password"):
+            # Nobody is asked for: no guess, and no success that would forget earlier ones.
+            return super().clean()
         name = str(self.cleaned_data.get("username", "")).casefold()[:150]
         address = network(self.request.META.get("REMOTE_ADDR", ""))
         attempt = _note(name, address)
@@ -36,7 +39,8 @@ class SignInForm(AuthenticationForm):
             message = f"Too many attempts: wait {minutes} minutes, then try again."
             raise ValidationError(message, code=TOO_MANY)
         cleaned = super().clean()
-        SignInAttempt.objects.filter(username=name, address=address).delete()
+        if self.get_user() is not None:
+            SignInAttempt.objects.filter(username=name, address=address).delete()
         return cleaned
 
     @property
