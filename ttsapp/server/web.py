@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import socket
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 from django.conf import settings
-
-from ttsapp.server.http_protocol import HttpProtocol
-from ttsapp.server.socket_protocol import SocketProtocol
 
 # 64 KiB is 1.4 s of PCM: more in the kernel would be audio that nobody hears and somebody pays.
 SEND_BUFFER_BYTES = 64 * 1024
@@ -21,8 +18,8 @@ LAST_WORDS_SECONDS = 2
 def configuration(**options: Any) -> uvicorn.Config:
     return uvicorn.Config(
         "ttsapp.asgi:application",
-        http=HttpProtocol,
-        ws=SocketProtocol,
+        http=cast(Any, "ttsapp.server.protocols:HttpProtocol"),
+        ws=cast(Any, "ttsapp.server.protocols:SocketProtocol"),
         ws_max_size=LARGEST_SOCKET_MESSAGE,
         ws_per_message_deflate=False,
         access_log=False,
