@@ -117,3 +117,31 @@ def test_an_answer_that_ends_within_the_grace_is_whole(
 
     assert audio == spoken(5)
     assert UsageEvent.objects.get().outcome == "completed"
+
+
+def test_who_comes_during_the_grace_is_refused(
+    client: httpx.Client,
+    stopping: WebThread,
+    engine: ScriptedEngine,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(settings, "GRACE_SECONDS", 30)
+    engine.script.hold_after = 2
+    with client.stream("POST", URL, json=speech()) as response:
+        pieces = response.iter_raw()
+        audio = next(pieces)
+        stopping.ask_to_stop()
+
+        assert eventually(lambda: is_refused(stopping.address))
+        engine.release.set()
+        audio += b"".join(pieces)
+
+    assert audio == spoken(5)
+
+
+def is_refused(address: str) -> bool:
+    try:
+        httpx.get(f"http://{address}/livez")
+    except httpx.ConnectError:
+        return True
+    return False
