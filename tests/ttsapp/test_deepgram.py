@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 
 import httpx
@@ -259,6 +260,29 @@ def test_socket_close(socket: ClientConnection) -> None:
     assert closed(socket) == 1000
 
 
+@pytest.mark.parametrize("waits", [True, False])
+def test_socket_drops_what_follows_close(
+    socket: ClientConnection, engine: ScriptedEngine, waits: bool
+) -> None:
+    """Whether text waits before it or not."""
+    engine.script = Script(hold_after=1)
+    send(socket, "Speak", "One. ")
+    send(socket, "Flush")
+    engine.wait_for_stream().reached.wait(10)
+    said = ["One."]
+    if waits:
+        send(socket, "Speak", "Two. ")
+        said.append("Two.")
+    send(socket, "Close")
+    for message in (("Speak", "Three."), ("Flush", None), ("Clear", None)):
+        send(socket, *message)
+    engine.release.set()
+    for number in range(len(said)):
+        assert hear(socket)[1] == {"type": "Flushed", "sequence_id": number}
+    assert closed(socket) == 1000
+    assert [heard.text.strip() for heard in engine.heard] == said
+
+
 @pytest.mark.parametrize(
     ("message", "code"),
     [
@@ -301,6 +325,30 @@ def test_socket_whose_key_is_revoked(socket: ClientConnection, alice: Party) -> 
 
     eventually(is_refused)
     assert answers[-1]["code"] == "REVOKED_API_KEY"
+
+
+def test_socket_whose_key_is_revoked_while_text_waits(
+    socket: ClientConnection, alice: Party, engine: ScriptedEngine
+) -> None:
+    engine.script = Script(hold_after=1)
+    send(socket, "Speak", "One.")
+    send(socket, "Flush")
+    engine.wait_for_stream().reached.wait(10)
+    for text in ("Two.", "Three."):
+        send(socket, "Speak", text)
+        send(socket, "Flush")
+    # A message that is answered: the ones before it have arrived.
+    socket.send("{")
+    audio, warning = hear(socket)
+    assert (audio, warning["code"]) == (spoken(1), "INVALID_JSON")
+    revoke_key(SYSTEM, alice.key)
+    time.sleep(1.1)
+    engine.release.set()
+    assert hear(socket)[1] == {"type": "Flushed", "sequence_id": 0}
+    warning = received(socket)
+    assert (warning["type"], warning["code"]) == ("Warning", "REVOKED_API_KEY")
+    assert closed(socket) == 1008
+    assert len(engine.heard) == 1
 
 
 @pytest.mark.parametrize(

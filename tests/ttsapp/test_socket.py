@@ -22,6 +22,7 @@ from tests.ttsapp.scripted_engine import EngineThread, Script, ScriptedEngine, s
 from tests.ttsapp.web_thread import WebThread
 from ttsapp.audit.services import SYSTEM
 from ttsapp.dialects.speaking import Speaking
+from ttsapp.errors import ApiError
 from ttsapp.keys.services import revoke_key
 from ttsapp.server.socket_protocol import PONG_BACKLOG_BYTES, SocketProtocol
 from ttsapp.speech.models import RequestLog
@@ -65,6 +66,13 @@ def refused(socket: ClientConnection, code: str, param: str | None) -> dict:
     assert set(message["error"]) == {"message", "type", "param", "code"}
     assert (message["error"]["code"], message["error"]["param"]) == (code, param)
     return message
+
+
+def closed(socket: ClientConnection) -> int:
+    with pytest.raises(ConnectionClosed) as ended:
+        socket.recv(10)
+    assert ended.value.rcvd is not None
+    return ended.value.rcvd.code
 
 
 def still_works(socket: ClientConnection) -> bool:
@@ -553,9 +561,40 @@ def test_a_send_that_fails_frees_the_engine_and_settles(
         send(socket, type="text", text="x" * 100)
         event = eventually(lambda: UsageEvent.objects.first())
 
+        assert closed(socket) == 1011
+
     assert (event.outcome, event.billed_characters) == ("cancelled", 0)
     assert engine.heard[0].ended.wait(1)
     assert not Reservation.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ApiError(401, "revoked_api_key", "No."), 1008),
+        (ApiError(403, "tenant_suspended", "No."), 1008),
+        (ApiError(403, "voice_not_allowed", "No.", field="voice"), None),
+        (ApiError(400, "invalid_value", "No."), None),
+    ],
+)
+def test_a_refusal_on_the_way_out_is_told(
+    socket: ClientConnection, monkeypatch: pytest.MonkeyPatch, error: ApiError, code: int | None
+) -> None:
+    """And ends the socket where the key is to blame."""
+
+    async def refuse(*_: object) -> None:
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Speaking, "_pass_on", refuse)
+        start(socket)
+        send(socket, type="text", text="Hello.")
+        send(socket, type="end")
+        refused(socket, error.code, error.field)
+        if code is not None:
+            assert closed(socket) == code
+            return
+    assert still_works(socket)
 
 
 def test_a_client_that_reads_nothing_is_cut_off_and_pays_for_what_it_took(

@@ -31,6 +31,11 @@ log = structlog.get_logger()
 NORMAL, POLICY, SERVER_FAULT, SERVER_STOPS = 1000, 1008, 1011, 1012
 
 
+def is_of_the_key(error: ApiError) -> bool:
+    """Whether the key is good for nothing more, rather than not for this field's value."""
+    return error.status == 401 or (error.status == 403 and error.field is None)
+
+
 class DialectSocket(AsyncWebsocketConsumer):
     """A dialect says what opens it (`opening`), what a message means (`take`), and how it tells of
     a refusal (`complain`). Each context is spoken by `speak`, and ends with the socket."""
@@ -75,10 +80,17 @@ class DialectSocket(AsyncWebsocketConsumer):
         self, spoken: Context, render: Render, ended: Callable[[], Awaitable[None]] | None = None
     ) -> Speaking:
         link = connection.of(self.scope)
-        speaking = Speaking(spoken, render, self.send_frame, ended, self.leave, link)
+        speaking = Speaking(spoken, render, self.send_frame, ended, self.refuse, self._broke, link)
         self._speaking = [one for one in self._speaking if not one.context.is_over]
         self._speaking.append(speaking)
         return speaking
+
+    async def refuse(self, error: ApiError) -> None:
+        """Tells of it, whether a message is to blame or what followed from none. A revoked key
+        makes no more contexts, and its client need not wait for a sentence."""
+        await self.complain(error)
+        if is_of_the_key(error):
+            await self.close(code=POLICY)
 
     def note_refusal(self, request_id: UUID, caller: Caller, error: ApiError) -> None:
         """A refused request to speak goes into the tenant's request log."""
@@ -118,10 +130,7 @@ class DialectSocket(AsyncWebsocketConsumer):
                 raise ApiError(400, "invalid_json", "Messages are JSON text.")
             await self.take(text_data)
         except ApiError as error:
-            await self.complain(error)
-            # A revoked key makes no more contexts, and its client need not wait for a sentence.
-            if error.status == 401 or (error.status == 403 and error.field is None):
-                await self.close(code=POLICY)
+            await self.refuse(error)
 
     async def disconnect(self, code: int) -> None:
         self.leave(is_our_stop=code == SERVER_STOPS)
@@ -132,6 +141,17 @@ class DialectSocket(AsyncWebsocketConsumer):
             speaking.abandon(is_our_stop=is_our_stop)
 
     # ---- inside
+
+    def _broke(self) -> None:
+        """Nobody may be left waiting at a socket whose clock no longer runs."""
+        self.leave()
+        background.spawn(self._close_broken())
+
+    async def _close_broken(self) -> None:
+        try:
+            await self.close(code=SERVER_FAULT)
+        except Exception as error:  # noqa: BLE001  servers tell of lost connections in many ways
+            log.debug("socket was closed already", error=repr(error))
 
     def _close_idle(self) -> None:
         """A context has deadlines of its own."""

@@ -9,6 +9,7 @@ from contextlib import aclosing
 import structlog
 
 from ttsapp import background
+from ttsapp.errors import ApiError
 from ttsapp.server.connection import Connection
 from ttsapp.speech.context import Context
 from ttsapp.speech.delivery import Delivery
@@ -22,7 +23,8 @@ Render = Callable[[Event], Awaitable[Sequence[Frame]]]
 
 class Speaking:
     """Begins at once. `render` turns an event into the dialect's messages, `send` sends one of
-    them, `ended` is called once the last is sent, or `on_broken` when the socket takes no more."""
+    them, `ended` is called once the last is sent. `refuse` tells of an ApiError that either raises;
+    `on_broken` is called when the socket takes no more."""
 
     def __init__(
         self,
@@ -30,12 +32,13 @@ class Speaking:
         render: Render,
         send: Callable[[Frame], Awaitable[None]],
         ended: Callable[[], Awaitable[None]] | None,
+        refuse: Callable[[ApiError], Awaitable[None]],
         on_broken: Callable[[], None],
         connection: Connection | None,
     ) -> None:
         self.context = context
         self._render, self._send = render, send
-        self._ended, self._on_broken = ended, on_broken
+        self._ended, self._refuse, self._on_broken = ended, refuse, on_broken
         self._delivery = Delivery(connection)
         context.arrived = lambda: self._delivery.taken
         # Encoders hold audio back: it counts with the bytes that carry it.
@@ -49,14 +52,20 @@ class Speaking:
 
     async def _speak(self) -> None:
         try:
-            async with aclosing(self.context.events()) as events:
-                async for event in events:
-                    await self._pass_on(event)
-            if self._ended is not None:
-                await self._ended()
+            try:
+                await self._to_the_end()
+            except ApiError as error:
+                await self._refuse(error)
         except Exception as error:  # noqa: BLE001  servers tell of lost connections in many ways
             log.info("socket broke", error=repr(error))
             self._on_broken()
+
+    async def _to_the_end(self) -> None:
+        async with aclosing(self.context.events()) as events:
+            async for event in events:
+                await self._pass_on(event)
+        if self._ended is not None:
+            await self._ended()
 
     async def _pass_on(self, event: Event) -> None:
         frames = await self._render(event)

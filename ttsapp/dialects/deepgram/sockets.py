@@ -11,7 +11,7 @@ from ttsapp.dialects.deepgram import messages
 from ttsapp.dialects.deepgram import request as asked
 from ttsapp.dialects.deepgram.dialect import DEEPGRAM
 from ttsapp.dialects.deepgram.messages import Message
-from ttsapp.dialects.socket import NORMAL, POLICY, SERVER_FAULT, DialectSocket
+from ttsapp.dialects.socket import NORMAL, POLICY, SERVER_FAULT, DialectSocket, is_of_the_key
 from ttsapp.dialects.speaking import Frame
 from ttsapp.errors import ApiError, invalid
 from ttsapp.keys import credentials
@@ -30,7 +30,8 @@ class SpeakSocket(DialectSocket):
     dialect = DEEPGRAM
     _turn: Context | None = None
     _flushes = _clears = 0
-    _is_clearing = _is_closing = False
+    # Close is taken at once, and done when what came before it has been spoken.
+    _has_said_close = _is_clearing = _is_closing = False
 
     async def opening(self) -> None:
         query = parse_qsl(self.scope["query_string"].decode("latin-1"), keep_blank_values=True)
@@ -48,7 +49,10 @@ class SpeakSocket(DialectSocket):
         await self.send_frame(messages.metadata(self._first))
 
     async def take(self, message: str) -> None:
+        if self._has_said_close:
+            return
         parsed = messages.parse(message)
+        self._has_said_close = parsed.type == "Close"
         if parsed.type == "Clear":
             await self._clear()
         elif self._turn is not None and not self._turn.is_text_open:
@@ -139,6 +143,8 @@ class SpeakSocket(DialectSocket):
             try:
                 await self._do(self._waiting.popleft())
             except ApiError as error:
+                if is_of_the_key(error):
+                    raise
                 await self.complain(error)
 
     async def _fail(self, error: ApiError) -> None:

@@ -8,7 +8,7 @@ from ttsapp.dialects.elevenlabs import messages
 from ttsapp.dialects.elevenlabs.messages import Message
 from ttsapp.dialects.elevenlabs.sockets import ElevenLabsSocket
 from ttsapp.dialects.elevenlabs.speaking import Voice
-from ttsapp.dialects.socket import NORMAL, POLICY
+from ttsapp.dialects.socket import NORMAL, is_of_the_key
 from ttsapp.errors import ApiError, invalid
 
 MOST_OPEN = 20
@@ -46,7 +46,7 @@ class MultiStreamSocket(ElevenLabsSocket):
         try:
             await self._do(message)
         except ApiError as error:
-            if error.status in (401, 403):
+            if is_of_the_key(error):
                 raise
             await self.send_frame(messages.failure(error, message.context_id))
             if message.context_id not in self._voices:
@@ -94,15 +94,9 @@ class MultiStreamSocket(ElevenLabsSocket):
 
     async def _end(self, name: str) -> None:
         del self._voices[name]
-        try:
-            await self._go_on(name, self._waiting.pop(name, deque()))
-        except ApiError as error:
-            # A key that is no longer good: no message of the client's is there to answer.
-            await self.complain(error)
-            await self.close(code=POLICY)
-        else:
-            if self._is_closing:
-                await self._close_socket()
+        await self._go_on(name, self._waiting.pop(name, deque()))
+        if self._is_closing:
+            await self._close_socket()
 
     async def _go_on(self, name: str, waiting: deque[Message]) -> None:
         while waiting:

@@ -10,7 +10,7 @@ from ttsapp.dialects.elevenlabs import request as asked
 from ttsapp.dialects.elevenlabs.dialect import ELEVENLABS
 from ttsapp.dialects.elevenlabs.messages import Message
 from ttsapp.dialects.elevenlabs.speaking import Voice
-from ttsapp.dialects.socket import NORMAL, POLICY, DialectSocket
+from ttsapp.dialects.socket import NORMAL, POLICY, DialectSocket, is_of_the_key
 from ttsapp.errors import ApiError
 from ttsapp.keys import single_use
 from ttsapp.keys.authentication import Caller
@@ -50,7 +50,7 @@ class ElevenLabsSocket(DialectSocket):
     async def complain(self, error: ApiError) -> None:
         """What breaks the rules of the socket ends it."""
         await self.send_frame(messages.failure(error))
-        if error.status not in (401, 403):
+        if not is_of_the_key(error):
             await self.close(code=messages.close_code(error))
 
     async def disconnect(self, code: int) -> None:
