@@ -6,9 +6,12 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 MOST_DAYS = 366
+# Room on both sides for days to be added and taken away, and for any time zone.
+FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(9998, 12, 31)
 
 
 class _Day(forms.DateInput):
@@ -20,11 +23,21 @@ class _Day(forms.DateInput):
         super().__init__(format="%Y-%m-%d")
 
 
+class _DayField(forms.DateField):
+    def __init__(self, label: str) -> None:
+        super().__init__(required=False, label=label, widget=_Day)
+
+    def validate(self, value: date | None) -> None:
+        super().validate(value)
+        if value is not None and not FIRST_DAY <= value <= LAST_DAY:
+            raise ValidationError(f"{self.label} must be from {FIRST_DAY} to {LAST_DAY}.")
+
+
 class DatesForm(forms.Form):
     """Two UTC dates, both in the range; where one is missing its bound is open."""
 
-    since = forms.DateField(required=False, label="From", widget=_Day)
-    until = forms.DateField(required=False, label="To", widget=_Day)
+    since = _DayField("From")
+    until = _DayField("To")
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
