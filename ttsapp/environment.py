@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from contextlib import suppress
 from ipaddress import ip_network
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
+SECRET_CHARACTERS, SECRET_VARIETY = 32, 5
+_HOST = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]")
+# gRPC's own schemes.
+_RESOLVED = re.compile(r"(unix|unix-abstract|vsock|dns|ipv4|ipv6|xds):(?!\d+$).")
 
 
 def text(name: str, default: str = "") -> str:
@@ -34,13 +40,32 @@ def flag(name: str, default: bool = False) -> bool:
     return value in _TRUE
 
 
-def number(name: str, default: int, *, least: int = 1) -> int:
+def number(name: str, default: int, *, least: int = 1, most: int) -> int:
     value = text(name).strip()
     if not value:
         return default
-    if not value.isdecimal() or int(value) < least:
-        raise ImproperlyConfigured(f"{name}={value!r} is not a whole number of at least {least}")
+    # Python refuses to read numbers of thousands of digits.
+    if not (value.isdecimal() and len(value) < 20 and least <= int(value) <= most):
+        raise ImproperlyConfigured(
+            f"{name}={_short(value)} is not a whole number from {least} to {most}"
+        )
     return int(value)
+
+
+def seconds(name: str, default: int) -> int:
+    """A day at most."""
+    return number(name, default, most=86_400)
+
+
+def secret(name: str) -> str:
+    """Empty where there is none."""
+    value = text(name)
+    if value and (len(value) < SECRET_CHARACTERS or len(set(value)) < SECRET_VARIETY):
+        raise ImproperlyConfigured(
+            f"{name} must have at least {SECRET_CHARACTERS} characters, {SECRET_VARIETY} of them"
+            " different: a long random text"
+        )
+    return value
 
 
 def choice(name: str, choices: tuple[str, ...], default: str) -> str:
@@ -54,7 +79,8 @@ def choice(name: str, choices: tuple[str, ...], default: str) -> str:
 
 
 def url(name: str, schemes: tuple[str, ...]) -> str:
-    """An address of one of these schemes; empty where there is none."""
+    """An address of one of these schemes; empty where there is none. What is said of a wrong one
+    leaves passwords out."""
     value = text(name).strip()
     if not value:
         return ""
@@ -62,7 +88,31 @@ def url(name: str, schemes: tuple[str, ...]) -> str:
     if scheme not in schemes or not separator or not rest:
         known = ", ".join(f"{scheme}://" for scheme in schemes)
         raise ImproperlyConfigured(f"{name} must begin with one of {known} and name a host")
+    if scheme != "unix":
+        _check_place(name, value)
     return value
+
+
+def target(name: str, default: str) -> str:
+    """Where a gRPC server listens: unix:/path, host:port, or a name that gRPC resolves."""
+    value = text(name).strip() or default
+    if not _RESOLVED.match(value) and not _is_host_and_port(value):
+        raise ImproperlyConfigured(
+            f"{name}={_short(value)} is neither unix:/path nor host:port, the port from 1 to 65535"
+        )
+    return value
+
+
+def hosts(name: str) -> list[str]:
+    """A comma-separated list of host names as Django takes them: `.example.com` has subdomains,
+    `*` is any."""
+    found = words(name)
+    for word in found:
+        if word != "*" and not _HOST.fullmatch(word.removeprefix(".")):
+            raise ImproperlyConfigured(
+                f"{name}: {_short(word)} is no host name: leave out scheme, port and path"
+            )
+    return found
 
 
 def folder(name: str, default: Path) -> Path:
@@ -123,3 +173,25 @@ def _read(name: str, file: Path) -> str:
         return file.read_text("utf-8").strip()
     except OSError as error:
         raise ImproperlyConfigured(f"{name}_FILE: {error}") from None
+
+
+def _check_place(name: str, value: str) -> None:
+    try:
+        parts = urlsplit(value)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = "", 0
+    if not host or port == 0:
+        raise ImproperlyConfigured(f"{name} must name a host, and a port from 1 to 65535 if any")
+    if not re.fullmatch(r"/?|/\d{1,9}", parts.path):
+        raise ImproperlyConfigured(f"{name} must end in the number of a database, or in none")
+
+
+def _is_host_and_port(value: str) -> bool:
+    host, _, port = value.rpartition(":")
+    is_port = port.isdecimal() and len(port) <= 5 and 1 <= int(port) <= 65_535
+    return is_port and _HOST.fullmatch(host) is not None
+
+
+def _short(value: str) -> str:
+    return repr(value if len(value) <= 50 else f"{value[:50]}…")

@@ -11,51 +11,59 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 DATA = environment.folder("PARLANCE_DATA", BASE_DIR / "var")
 
 DEBUG = False
-SECRET_KEY = environment.text("PARLANCE_SECRET_KEY") or environment.kept_secret(DATA / "secret.key")
+SECRET_KEY = environment.secret("PARLANCE_SECRET_KEY") or environment.kept_secret(
+    DATA / "secret.key"
+)
 HTTPS = environment.flag("PARLANCE_HTTPS")
 ALLOWED_HOSTS = [
     "localhost",
     "127.0.0.1",
     "[::1]",
-    *environment.words("PARLANCE_ALLOWED_HOSTS"),
+    *environment.hosts("PARLANCE_ALLOWED_HOSTS"),
 ]
 
 # Whose word about a client's address and protocol is believed. By default nobody's.
 TRUSTED_PROXIES = environment.networks("PARLANCE_TRUSTED_PROXIES")
 
 # The engine and what a request may ask of it.
-ENGINE = environment.text("PARLANCE_ENGINE", f"unix:{DATA / 'engine.sock'}")
-MAX_INPUT_CHARACTERS = environment.number("PARLANCE_MAX_INPUT_CHARACTERS", 4096)
+ENGINE = environment.target("PARLANCE_ENGINE", f"unix:{DATA / 'engine.sock'}")
+MAX_INPUT_CHARACTERS = environment.number("PARLANCE_MAX_INPUT_CHARACTERS", 4096, most=100_000)
 # Words of its own that a tenant may have pronounced otherwise.
-LEXICON_WORDS = environment.number("PARLANCE_LEXICON_WORDS", 2000)
-MAX_STREAM_SECONDS = environment.number("PARLANCE_MAX_STREAM_SECONDS", 600)
-FIRST_AUDIO_SECONDS = environment.number("PARLANCE_FIRST_AUDIO_SECONDS", 30)
-STALL_SECONDS = environment.number("PARLANCE_STALL_SECONDS", 30)
+LEXICON_WORDS = environment.number("PARLANCE_LEXICON_WORDS", 2000, most=100_000)
+MAX_STREAM_SECONDS = environment.seconds("PARLANCE_MAX_STREAM_SECONDS", 600)
+# Longest audio of an answer that is sent whole, and so held in memory until its end.
+MAX_WHOLE_SECONDS = environment.seconds("PARLANCE_MAX_WHOLE_SECONDS", 900)
+FIRST_AUDIO_SECONDS = environment.seconds("PARLANCE_FIRST_AUDIO_SECONDS", 30)
+STALL_SECONDS = environment.seconds("PARLANCE_STALL_SECONDS", 30)
 # A longer text is spoken in several engine streams, cut at sentences.
-SEGMENT_CHARACTERS = environment.number("PARLANCE_SEGMENT_CHARACTERS", 150, least=20)
+SEGMENT_CHARACTERS = environment.number("PARLANCE_SEGMENT_CHARACTERS", 150, least=20, most=10_000)
 # Live text: how long a context waits for its first text, and for more of it.
-FIRST_TEXT_SECONDS = environment.number("PARLANCE_FIRST_TEXT_SECONDS", 60)
-TEXT_IDLE_SECONDS = environment.number("PARLANCE_TEXT_IDLE_SECONDS", 30)
-SOCKET_IDLE_SECONDS = environment.number("PARLANCE_SOCKET_IDLE_SECONDS", 60)
+FIRST_TEXT_SECONDS = environment.seconds("PARLANCE_FIRST_TEXT_SECONDS", 60)
+TEXT_IDLE_SECONDS = environment.seconds("PARLANCE_TEXT_IDLE_SECONDS", 30)
+SOCKET_IDLE_SECONDS = environment.seconds("PARLANCE_SOCKET_IDLE_SECONDS", 60)
 # A reservation this old belongs to a process that died: no stream and no reader lasts so long,
 # and a database that was away has been asked for some minutes more.
 ORPHAN_SECONDS = MAX_STREAM_SECONDS + 300
 
 # A tenant without limits of its own has these; docs/limits.md says what they count.
 TENANT_LIMITS = {
-    "requests_per_minute": environment.number("PARLANCE_REQUESTS_PER_MINUTE", 12_000),
-    "characters_per_minute": environment.number("PARLANCE_CHARACTERS_PER_MINUTE", 3_000_000),
-    "concurrent_streams": environment.number("PARLANCE_CONCURRENT_STREAMS", 1000),
+    "requests_per_minute": environment.number(
+        "PARLANCE_REQUESTS_PER_MINUTE", 12_000, most=1_000_000_000
+    ),
+    "characters_per_minute": environment.number(
+        "PARLANCE_CHARACTERS_PER_MINUTE", 3_000_000, most=1_000_000_000
+    ),
+    "concurrent_streams": environment.number("PARLANCE_CONCURRENT_STREAMS", 1000, most=1_000_000),
 }
 
 # What a connection may take its time for, before a key is known and after.
-HEAD_SECONDS = environment.number("PARLANCE_HEAD_SECONDS", 10)
-BODY_SECONDS = environment.number("PARLANCE_BODY_SECONDS", 30)
-DELIVERY_SECONDS = environment.number("PARLANCE_DELIVERY_SECONDS", 30)
+HEAD_SECONDS = environment.seconds("PARLANCE_HEAD_SECONDS", 10)
+BODY_SECONDS = environment.seconds("PARLANCE_BODY_SECONDS", 30)
+DELIVERY_SECONDS = environment.seconds("PARLANCE_DELIVERY_SECONDS", 30)
 # What open answers get when the process is to stop.
-GRACE_SECONDS = environment.number("PARLANCE_GRACE_SECONDS", 10)
+GRACE_SECONDS = environment.seconds("PARLANCE_GRACE_SECONDS", 10)
 
-# 2 MB: the longest text we accept, with every character written as an escape, fits thrice.
+# 2 MB: the longest text that may be allowed, with every character written as an escape, fits.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE
 
@@ -106,7 +114,7 @@ TEMPLATES = [
 ]
 
 # Reads that somebody waits for, and as many threads again for writing the ledger behind them.
-DATABASE_THREADS = environment.number("PARLANCE_DATABASE_THREADS", 4)
+DATABASE_THREADS = environment.number("PARLANCE_DATABASE_THREADS", 4, most=256)
 DATABASES = {"default": configuration(environment.text("DATABASE_URL"), DATA, DATABASE_THREADS)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -35,11 +35,84 @@ def test_an_odd_boolean_stops_the_start(monkeypatch: pytest.MonkeyPatch, value: 
         environment.flag("X")
 
 
-@pytest.mark.parametrize("value", ["-1", "0", "1.5", "many"])
+@pytest.mark.parametrize("value", ["-1", "0", "1.5", "many", "10", "9" * 20, "9" * 9999])
 def test_an_odd_number_stops_the_start(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("X", value)
-    with pytest.raises(ImproperlyConfigured, match="X="):
-        environment.number("X", 5)
+    with pytest.raises(
+        ImproperlyConfigured, match=r"^X=.{1,60} is not a whole number from 1 to 9$"
+    ):
+        environment.number("X", 5, most=9)
+
+
+def test_the_bounds_of_a_number_are_in_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("X", "9")
+    assert environment.number("X", 5, most=9) == 9
+    monkeypatch.setenv("X", "86400")
+    assert environment.seconds("X", 5) == 86_400
+
+
+@pytest.mark.parametrize("value", ["x", "x" * 99, "abcdefgh", "a" * 31])
+def test_a_weak_secret_stops_the_start_unseen(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("X", value)
+    with pytest.raises(ImproperlyConfigured) as caught:
+        environment.secret("X")
+    said = "X must have at least 32 characters, 5 of them different: a long random text"
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize("value", ["http://tts.example", "tts.example:8000", "tts.example/", "a b"])
+def test_an_odd_host_stops_the_start(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("X", f"good.example, {value}")
+    with pytest.raises(ImproperlyConfigured, match=f"X: '{value}' is no host name: leave out"):
+        environment.hosts("X")
+
+
+def test_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("X", "tts.example, .example, *, 192.0.2.7, [2001:db8::1]")
+    found = ["tts.example", ".example", "*", "192.0.2.7", "[2001:db8::1]"]
+    assert environment.hosts("X") == found
+
+
+@pytest.mark.parametrize("value", ["foo://bar", "engine", "engine:0", "engine:70000", "a b:1"])
+def test_an_odd_target_stops_the_start(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("X", value)
+    with pytest.raises(ImproperlyConfigured, match=f"X='{value}' is neither unix:/path nor host"):
+        environment.target("X", "")
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["unix:/x.sock", "unix:///x.sock", "engine:50051", "[::1]:50051", "dns:///engine:1", "dns:1"],
+)
+def test_targets(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("X", value)
+    assert environment.target("X", "") == value
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("redis://u:hush@h:abc/0", "X must name a host, and a port from 1 to 65535 if any"),
+        ("redis://u:hush@h:70000", "X must name a host, and a port from 1 to 65535 if any"),
+        ("redis://u:hush@h:0", "X must name a host, and a port from 1 to 65535 if any"),
+        ("redis://u:hush@:1/0", "X must name a host, and a port from 1 to 65535 if any"),
+        ("redis://u:hush@[h/0", "X must name a host, and a port from 1 to 65535 if any"),
+        ("redis://u:hush@h/zero", "X must end in the number of a database, or in none"),
+    ],
+)
+def test_an_address_of_no_place_stops_the_start(
+    monkeypatch: pytest.MonkeyPatch, value: str, said: str
+) -> None:
+    monkeypatch.setenv("X", value)
+    with pytest.raises(ImproperlyConfigured) as caught:
+        environment.url("X", ("redis",))
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize("value", ["redis://h", "redis://:p@h:1/0", "unix:///x.sock?db=1"])
+def test_addresses(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("X", value)
+    assert environment.url("X", ("redis", "unix")) == value
 
 
 def test_a_choice_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,6 +266,23 @@ def test_behind_https_on_a_server(tmp_path: Path) -> None:
 
 def test_an_odd_flag_is_named_at_the_start(tmp_path: Path) -> None:
     assert "PARLANCE_HTTPS='maybe'" in start(tmp_path, PARLANCE_HTTPS="maybe").stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PARLANCE_MAX_STREAM_SECONDS", "99999999999999999999"),
+        ("PARLANCE_MAX_INPUT_CHARACTERS", "1000000000"),
+        ("PARLANCE_DATABASE_THREADS", "100000000"),
+        ("PARLANCE_SECRET_KEY", "x"),
+        ("REDIS_URL", "redis://localhost:port"),
+        ("PARLANCE_ALLOWED_HOSTS", "https://tts.example.com"),
+        ("PARLANCE_ENGINE", "foo://bar"),
+    ],
+)
+def test_an_absurd_option_is_named_at_the_start(tmp_path: Path, name: str, value: str) -> None:
+    last = start(tmp_path, **{name: value}).stderr.splitlines()[-1]
+    assert last.startswith(f"django.core.exceptions.ImproperlyConfigured: {name}")
 
 
 def test_nothing_is_served_in_debug_mode() -> None:
