@@ -35,7 +35,8 @@ def test_a_folder_that_cannot_be_loaded_exits_with_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["verify", "--checkpoint", str(tmp_path)]) == 1
-    assert capsys.readouterr().err == f"{tmp_path}/config.json: missing\n"
+    remedy = "--checkpoint or PARLANCE_CHECKPOINT names a folder in the official layout"
+    assert capsys.readouterr().err == f"{tmp_path}/config.json: missing: {remedy}\n"
 
 
 @pytest.mark.skipif(importlib.util.find_spec("qwen_tts") is not None, reason="qwen_tts is here")
