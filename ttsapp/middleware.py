@@ -10,7 +10,6 @@ from typing import Any
 
 import structlog
 from asgiref.sync import markcoroutinefunction
-from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.csrf import CsrfViewMiddleware
@@ -20,6 +19,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 from ttsapp import context, ids
 from ttsapp.dialects import registry
 from ttsapp.errors import ApiError
+from ttsapp.hosts import check_request_host
 from ttsapp.http import error_response, is_api, is_health
 
 Next = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
@@ -66,11 +66,9 @@ class RequestContext:
         if is_health(request.path_info):
             return None
         try:
-            request.get_host()
-        except DisallowedHost:
-            message = "This host name is not served here: see PARLANCE_ALLOWED_HOSTS."
-            dialect = registry.of(request.path_info)
-            return error_response(ApiError(400, "unknown_host", message), dialect)
+            check_request_host(request)
+        except ApiError as error:
+            return error_response(error, registry.of(request.path_info))
         return None
 
 

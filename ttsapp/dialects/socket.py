@@ -18,6 +18,7 @@ from ttsapp.dialects.dialect import Dialect
 from ttsapp.dialects.speaking import Frame, Render, Speaking
 from ttsapp.edge import Send
 from ttsapp.errors import ApiError
+from ttsapp.hosts import check_host
 from ttsapp.keys import credentials
 from ttsapp.keys.authentication import Caller, authenticate
 from ttsapp.keys.tokens import Scope
@@ -106,11 +107,13 @@ class DialectSocket(AsyncWebsocketConsumer):
     # ---- Channels
 
     async def connect(self) -> None:
-        """Bad credentials are refused in the handshake, before there is a socket."""
+        """Another host's name and bad credentials are refused in the handshake, before there is a
+        socket."""
         self._speaking, self._opened_at = [], time.time()
         context.origin.set(context.origin_of(self.scope))
         self.authorization = credentials.of_socket(self.scope)
         try:
+            check_host(self.scope)
             if self.authorization or not self.takes_late_key:
                 await self.caller()
             await self.opening()
