@@ -61,6 +61,8 @@ class Connection(asyncio.Transport):
                 timer.cancel()
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
+        if self._final is not None:
+            return  # as asyncio's transports do, where uvloop's raise
         self.written += len(data)
         self._transport.write(data)
         if self._watch is None:

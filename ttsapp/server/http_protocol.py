@@ -10,7 +10,12 @@ from typing import cast
 
 import msgspec
 from django.conf import settings
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 
 from ttsapp import ids, stopping
 from ttsapp.dialects import registry
@@ -39,12 +44,15 @@ class HttpProtocol(HttpToolsProtocol):
         self._has_too_many_fields = False
         self._piece = self._fed = self._body = 0
         self.url = b""
+        # uvicorn's own `cycle` is the latest request, which may wait behind the one in work.
+        self._in_work: RequestResponseCycle | None = None
         super().connection_made(self._connection)
         self._allow(settings.HEAD_SECONDS)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._forget_limit()
         self._connection.lost()
+        self._tell_that_it_left()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -137,16 +145,25 @@ class HttpProtocol(HttpToolsProtocol):
             return
         self._is_refused = True
         self._forget_limit()
-        cycle = self.cycle
-        if cycle is not None and not cycle.response_complete:
-            cycle.disconnected = True
-            cycle.message_event.set()
-            if cycle.response_started:
-                self._connection.abort()
-                return
+        if self._tell_that_it_left():
+            self._connection.abort()
+            return
         self._connection.write(_rendered(error, self.url.partition(b"?")[0]))
         self._connection.write_eof()
         self._timer = self.loop.call_later(LINGER_SECONDS, self._connection.abort)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._in_work = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def _tell_that_it_left(self) -> bool:
+        """The request in work ends, those behind it never begin. Whether its answer had begun."""
+        cycle = self._in_work
+        if cycle is None or cycle.response_complete:
+            return False
+        cycle.disconnected = True
+        cycle.message_event.set()
+        return cycle.response_started
 
     def _allow(self, seconds: int) -> None:
         """From now on the client has so long for the part of a request that it is in."""
