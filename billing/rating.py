@@ -36,7 +36,8 @@ def billed_characters(outcome: Outcome, characters: int, parts: Iterable[Part]) 
         return characters
     if outcome is not Outcome.CANCELLED:
         return 0
-    return sum(map(spoken_characters, parts))
+    # Never more than the text, whatever its parts come to.
+    return min(characters, sum(map(spoken_characters, parts)))
 
 
 def spoken_characters(part: Part) -> int:

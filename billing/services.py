@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -47,6 +47,10 @@ class Usage:
     talker_ms: float = 0.0
     predictor_ms: float = 0.0
     codec_ms: float = 0.0
+
+    def capped(self) -> Usage:
+        """With no more charged than was used."""
+        return replace(self, billed_characters=min(self.billed_characters, self.characters))
 
 
 def reserve(request: Metered) -> None:

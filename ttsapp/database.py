@@ -14,8 +14,8 @@ from typing import ParamSpec, TypeVar
 
 import structlog
 from django.conf import settings
+from django.db import DataError, IntegrityError, close_old_connections, connection
 from django.db import Error as DatabaseError
-from django.db import close_old_connections, connection
 
 from ttsapp.errors import ApiError
 
@@ -56,10 +56,14 @@ run = write
 async def write_surely(
     function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Result:
-    """Calls a service that may be repeated; again for some minutes while the database is away."""
+    """Calls a service that may be repeated; again for some minutes while the database is away.
+
+    Raises at once what the database says of the values, which no later attempt would change."""
     for pause in WRITE_AGAIN_SECONDS:
         try:
             return await write(function, *args, **kwargs)
+        except (IntegrityError, DataError):
+            raise
         except DatabaseError as error:
             log.error("not written yet", what=function.__qualname__, error=str(error))
             await asyncio.sleep(pause)

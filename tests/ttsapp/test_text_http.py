@@ -67,7 +67,7 @@ def test_ssml(http: httpx.Client, alice: Party, engine: ScriptedEngine) -> None:
     response = say(http, alice, text, enable_ssml_parsing=True)
     assert heard(engine) == ["Hi World Wide Web."]
     assert response.content == silence(80) + spoken(5)
-    assert UsageEvent.objects.get().billed_characters == len("Hi WWW.")
+    assert UsageEvent.objects.get().billed_characters == len("Hi World Wide Web.")
 
 
 def test_a_rate_of_its_own(http: httpx.Client, alice: Party, engine: ScriptedEngine) -> None:

@@ -60,6 +60,12 @@ def too_long(seconds: int) -> ApiError:
     return ApiError(408, "stream_too_long", message)
 
 
+def too_long_whole(seconds: int, text_field: str) -> ApiError:
+    message = f"An answer that is sent whole may last {seconds} seconds. "
+    message += "Ask for it as a stream, or send the text in several requests."
+    return ApiError(400, "audio_too_long", message, field=text_field)
+
+
 def from_rpc(error: grpc.aio.AioRpcError) -> ApiError:
     """The link itself failed: the engine is away, or went away, or ran out of time."""
     if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:

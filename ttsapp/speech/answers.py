@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
 
 from django.http import HttpResponse, StreamingHttpResponse
 
@@ -37,14 +38,21 @@ async def streamed(session: Session) -> StreamingHttpResponse:
 
 async def whole(session: Session) -> HttpResponse:
     """Everything at once, with its length and how it ended. Raises ApiError if any of it fails."""
-    pcm = b"".join([chunk async for chunk in session.audio()])
     order = session.order
-    body = await encoders.whole(order.audio, pcm, order.speed)
-    response = HttpResponse(body, content_type=order.audio.content_type)
+    response = HttpResponse(await file(session), content_type=order.audio.content_type)
     describe(session, response)
     response["x-finish-reason"] = session.tally.finish_reason
     response["x-audio-ms"] = str(round(session.tally.audio_ms / order.speed))
     return response
+
+
+async def file(session: Session) -> bytes:
+    """All of the audio, encoded while it is made. Raises ApiError if any of it fails."""
+    encoding = encoders.WholeEncoding(session.order.audio, session.order.speed)
+    async with aclosing(session.audio()) as audio:
+        async for pcm in audio:
+            await encoding.push(pcm)
+    return await encoding.finish()
 
 
 async def delivered(

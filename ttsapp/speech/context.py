@@ -29,8 +29,9 @@ The contract:
 
 Failed has a status below 500 for what the client caused: `empty_input` (finished with nothing to
 say), `invalid_value` on `language` (a text in none that the model speaks), `text_timeout`,
-`stream_too_long`, a text of too many tokens. After audio these are charged like a cancel; before it
-they are refusals, which use nothing. Everything from 500 on is ours and free.
+`stream_too_long`, `audio_too_long` (a whole answer), a text of too many tokens. After audio these
+are charged like a cancel; before it they are refusals, which use nothing. Everything from 500 on is
+ours and free.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ from billing.rating import Outcome
 from ttsapp import stopping
 from ttsapp.engine import errors
 from ttsapp.errors import ApiError, invalid
-from ttsapp.speech.encoders.samples import BYTES_PER_MS
+from ttsapp.speech.encoders.samples import BYTES_PER_MS, BYTES_PER_SAMPLE, SAMPLE_RATE
 from ttsapp.speech.events import Done, Event, Failed, Flushed
 from ttsapp.speech.feed import Piece, TextMode, feed
 from ttsapp.speech.order import Order, is_speakable, nothing_to_say
@@ -209,7 +210,7 @@ class Context:
             while not isinstance(item := await self._speaker.next(), End):
                 if isinstance(item, Flushed):
                     yield item
-                elif not self.tally.is_cancelled:
+                elif not self.tally.is_cancelled and self._fits(item):
                     self.tally.note_audio()
                     yield item.audio
                     self._note_taken(item)
@@ -228,6 +229,14 @@ class Context:
         return self._settlement.admission.headers
 
     # ---- inside
+
+    def _fits(self, chunk: Chunk) -> bool:
+        """Ends the context where its whole answer would be longer than may be held."""
+        samples = chunk.audio.first_sample + len(chunk.audio.pcm) // BYTES_PER_SAMPLE
+        most = settings.MAX_WHOLE_SECONDS
+        if self.order.whole and samples > most * SAMPLE_RATE * self.order.speed:
+            self._conclude(errors.too_long_whole(most, self.order.text_field))
+        return not self.is_over
 
     def _note_taken(self, chunk: Chunk) -> None:
         if not (self.is_over or self.order.whole):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from ttsapp.speech.context import Context
@@ -24,7 +24,7 @@ class Session:
         self._text = text
         self._prepared = prepared
 
-    async def audio(self) -> AsyncIterator[bytes]:
+    async def audio(self) -> AsyncGenerator[bytes]:
         """PCM as the engine makes it. Raises ApiError for whatever is not the reader leaving.
 
         A chunk counts as delivered when the reader comes back for the next one."""

@@ -5,12 +5,17 @@ from __future__ import annotations
 
 import asyncio
 
+import structlog
+from django.db import IntegrityError
+
 from billing import services as billing
 from ttsapp import background, database
 from ttsapp.errors import ApiError
 from ttsapp.limits.admission import Admission
 from ttsapp.speech import services
 from ttsapp.speech.order import Order
+
+log = structlog.get_logger()
 
 
 class Settlement:
@@ -74,7 +79,11 @@ class Settlement:
         await self.admission.leave(usage.characters, usage.billed_characters)
         if self._reservation is not None:
             await asyncio.wait({self._reservation})
-        await database.write_surely(services.close, self._order, usage, record)
+        try:
+            await database.write_surely(services.close, self._order, usage, record)
+        except IntegrityError as error:
+            log.error("the ledger refuses a usage", request=str(self._order.id), error=str(error))
+            await database.write_surely(services.close, self._order, usage.capped(), record)
 
     async def _note(self, error: ApiError) -> None:
         order = self._order

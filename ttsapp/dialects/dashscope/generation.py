@@ -50,8 +50,7 @@ async def audio(request: HttpRequest, name: str) -> HttpResponse:
 
 
 async def _whole(request: HttpRequest, session: Session) -> HttpResponseBase:
-    pcm = b"".join([chunk async for chunk in session.audio()])
-    wav = await encoders.whole(session.order.audio, pcm, session.order.speed)
+    wav = await answers.file(session)
     response = json_response(_document(session, await _told(request, session, wav), is_last=True))
     answers.describe(session, response)
     return response
@@ -85,8 +84,10 @@ async def _events(
         # Some clients overlook the event, so the connection breaks as well.
         yield _event(len(heard) + 1, "error", error_body(error), error.status)
         raise BrokenStreamError from error
-    wav = await encoders.whole(encoders.audio_format("wav"), b"".join(heard))
-    told = await _told(request, session, wav, is_in_data=False)
+    file = encoders.WholeEncoding(encoders.audio_format("wav"))
+    for pcm in heard:
+        await file.push(pcm)
+    told = await _told(request, session, await file.finish(), is_in_data=False)
     yield _event(len(heard) + 1, "result", _document(session, told, is_last=True))
 
 

@@ -19,7 +19,7 @@ from ttsapp.errors import ApiError
 from ttsapp.http import json_response, request_id
 from ttsapp.keys.authentication import Caller
 from ttsapp.keys.tokens import Scope
-from ttsapp.speech import answers, encoders
+from ttsapp.speech import answers
 from ttsapp.speech.events import Word
 from ttsapp.speech.prepared import prepared_text
 from ttsapp.speech.session import Session
@@ -41,10 +41,8 @@ async def stream(request: HttpRequest, caller: Caller, voice_id: str) -> HttpRes
 @endpoint("POST", scope=Scope.SPEECH)
 async def with_timestamps(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResponseBase:
     session = await _understand(request, caller, voice_id, whole=True)
-    pcm = b"".join([chunk async for chunk in session.audio()])
-    order = session.order
-    audio = await encoders.whole(order.audio, pcm, order.speed)
-    return _labelled(session, json_response(_timed(audio, session.words, order.speed)))
+    audio = await answers.file(session)
+    return _labelled(session, json_response(_timed(audio, session.words, session.order.speed)))
 
 
 @endpoint("POST", scope=Scope.SPEECH)

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from typing import TypeVar
 
-from ttsapp.speech.encoders.chain import Encoder, encode_whole, encoder
+from ttsapp.speech.encoders.chain import Encoder, encoder
+from ttsapp.speech.encoders.file import FileEncoder
 from ttsapp.speech.encoders.formats import AudioFormat
 from ttsapp.speech.encoders.samples import BYTES_PER_MS, SAMPLE_RATE
 
@@ -19,6 +20,8 @@ _COSTS = {"mp3": 4.0, "opus": 9.0, "webm": 9.0, "aac": 11.0, "flac": 3.0}
 _PLAIN_COST, _RESAMPLING_COST, _SPEED_COST = 0.3, 0.8, 14.0
 # What a hand-over to a thread and back takes; below it the loop is better off doing the work.
 _QUICK_MS = 0.15
+# So much of a whole answer is encoded at a time: 1 s, more than any format's first frame.
+_WHOLE_BYTES = 1000 * BYTES_PER_MS
 
 
 class Encoding:
@@ -73,10 +76,42 @@ class Stretching:
         return b"" if self._is_idle else await self._encoding.finish()
 
 
-async def whole(audio: AudioFormat, pcm: bytes, speed: float = 1.0) -> bytes:
-    """`encode_whole` beside the loop."""
-    is_quick = len(pcm) / BYTES_PER_MS * _cost(audio, speed) / 1000 < _QUICK_MS
-    return await _do(partial(encode_whole, audio, pcm, speed), is_quick=is_quick)
+class WholeEncoding:
+    """A file's encoder, fed while the audio is made, so that the PCM need not be kept as well.
+
+    Calls follow one another: a new one only after the one before has returned."""
+
+    def __init__(self, audio: AudioFormat, speed: float = 1.0) -> None:
+        self._open = partial(FileEncoder, audio, speed)
+        self._file: FileEncoder | None = None
+        self._waiting = bytearray()
+        self._cost = _cost(audio, speed)
+        self._is_plain = audio.name not in _COSTS
+
+    async def push(self, pcm: bytes) -> None:
+        """The engine's PCM, cut anywhere."""
+        self._waiting += pcm
+        if len(self._waiting) >= _WHOLE_BYTES:
+            await _do(self._encode, is_quick=self._is_quick)
+
+    async def finish(self) -> bytes:
+        """The file."""
+        return await _do(self._finish, is_quick=self._is_quick)
+
+    @property
+    def _is_quick(self) -> bool:
+        milliseconds = len(self._waiting) / BYTES_PER_MS * self._cost / 1000
+        return self._is_plain and milliseconds < _QUICK_MS
+
+    def _encode(self) -> FileEncoder:
+        if self._file is None:
+            self._file = self._open()
+        self._file.push(bytes(self._waiting))
+        self._waiting.clear()
+        return self._file
+
+    def _finish(self) -> bytes:
+        return self._encode().finish()
 
 
 def _cost(audio: AudioFormat, speed: float) -> float:

@@ -7,7 +7,7 @@ from typing import Protocol
 from ttsapp.speech.encoders.formats import AudioFormat
 from ttsapp.speech.encoders.libav import Libav
 from ttsapp.speech.encoders.mp3 import Mp3
-from ttsapp.speech.encoders.plain import Raw, Wav, wav_file
+from ttsapp.speech.encoders.plain import Raw, Wav
 from ttsapp.speech.encoders.resample import Resampler
 from ttsapp.speech.encoders.samples import SAMPLE_RATE, Aligner, Samples, from_pcm
 from ttsapp.speech.encoders.speed import Speed
@@ -85,34 +85,23 @@ class Chain:
 
 def encoder(audio: AudioFormat, speed: float = 1.0) -> Encoder:
     """For a stream whose length is not known. `speed`: 0.25 to 4, the pitch is kept."""
-    return Chain(_stages(audio, speed), _codec(audio))
+    return Chain(stages(audio, speed), codec(audio))
 
 
-def encode_whole(audio: AudioFormat, pcm: bytes, speed: float = 1.0) -> bytes:
-    """One file, its true length in the header where the format has a place for it."""
-    stages = _stages(audio, speed)
-    if audio.name.startswith("wav"):
-        encoding = _ENCODINGS[audio.name]
-        chain = Chain(stages, Raw(encoding))
-        return wav_file(encoding, audio.sample_rate, chain.push(pcm) + chain.finish())
-    is_libav = audio.name in _LIBAV
-    chain = Chain(stages, Libav(audio, is_file=True) if is_libav else _codec(audio))
-    return chain.header() + chain.push(pcm) + chain.finish()
-
-
-def _stages(audio: AudioFormat, speed: float) -> list[_Stage]:
-    stages: list[_Stage] = []
+def stages(audio: AudioFormat, speed: float) -> list[_Stage]:
+    found: list[_Stage] = []
     if speed != 1.0:
-        stages.append(Speed(speed))
+        found.append(Speed(speed))
     if audio.sample_rate != SAMPLE_RATE:
-        stages.append(Resampler(audio.sample_rate))
-    return stages
+        found.append(Resampler(audio.sample_rate))
+    return found
 
 
-def _codec(audio: AudioFormat) -> _Codec:
+def codec(audio: AudioFormat, *, is_file: bool = False) -> Raw | _Codec:
+    """`is_file`: with its true length, where the format is one that goes back for it."""
     if audio.name == "mp3":
         return Mp3(audio)
     if audio.name in _LIBAV:
-        return Libav(audio)
+        return Libav(audio, is_file=is_file)
     encoding = _ENCODINGS[audio.name]
     return Wav(encoding, audio.sample_rate) if audio.name.startswith("wav") else Raw(encoding)

@@ -67,11 +67,6 @@ def wav_header(encoding: str, sample_rate: int, data_bytes: int | None) -> bytes
     return b"RIFF" + struct.pack("<I", riff) + body + struct.pack("<I", data)
 
 
-def wav_file(encoding: str, sample_rate: int, data: bytes) -> bytes:
-    """With true sizes; a chunk of odd length is padded, as RIFF wants it."""
-    return wav_header(encoding, sample_rate, len(data)) + data + b"\0" * (len(data) % 2)
-
-
 @cache
 def _telephone_codes(law: str) -> NDArray[np.uint8]:
     """The G.711 code of each 16-bit value, indexed by its bits as an unsigned number."""

@@ -10,6 +10,8 @@ from ttsapp.errors import ApiError, invalid
 from ttsapp.speech.text.mapped import Mapped
 
 LONGEST_PAUSE_MS = 10_000
+# Of a whole text: silence costs its sender nothing.
+LONGEST_SILENCE_MS = 60_000
 
 
 class Markup(StrEnum):
@@ -55,6 +57,11 @@ class Words:
     is_fixed: bool = False
     reading: str = ""
 
+    @property
+    def is_alias(self) -> bool:
+        """Whether it is said in place of words."""
+        return self.is_fixed and not self.reading
+
 
 Run = Pause | Words
 
@@ -91,6 +98,19 @@ def time(asked: str, place: int, field: str) -> int:
     if milliseconds > LONGEST_PAUSE_MS:
         raise refused(field, place, f"A pause may have {LONGEST_PAUSE_MS // 1000} s at most.")
     return milliseconds
+
+
+def check_silence(runs: list[Run], field: str) -> None:
+    """Raises ApiError 400 at the pause that makes them too long together."""
+    left = LONGEST_SILENCE_MS
+    for run in runs:
+        if not isinstance(run, Pause):
+            continue
+        left -= run.milliseconds
+        if left < 0:
+            message = f"The pauses of a text may have {LONGEST_SILENCE_MS // 1000} s in all: "
+            message += "shorten them, or send the text in several requests."
+            raise refused(field, run.start, message)
 
 
 def refused(field: str, place: int, message: str) -> ApiError:

@@ -6,11 +6,20 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from ttsapp.speech.text import languages, ssml
+from ttsapp.speech.text.charges import Charges
 from ttsapp.speech.text.clean import clean
 from ttsapp.speech.text.detect import detect
 from ttsapp.speech.text.lexicon import EMPTY, Lexicon
 from ttsapp.speech.text.mapped import Mapped
-from ttsapp.speech.text.markup import Markup, Pause, Run, Words, plain, with_pauses
+from ttsapp.speech.text.markup import (
+    Markup,
+    Pause,
+    Run,
+    Words,
+    check_silence,
+    plain,
+    with_pauses,
+)
 from ttsapp.speech.text.normalise import normalised
 from ttsapp.speech.text.reading import read_as
 from ttsapp.speech.text.rules import applied
@@ -35,8 +44,8 @@ class TextOptions:
 @dataclass(frozen=True, slots=True)
 class PreparedSegment:
     """`text` is what the engine is given, after `pause_ms` of silence, at `rate` times its speed.
-    `start` and `end`: the part of the original that it stands for; `characters`: how many of those
-    are charged."""
+    `start` and `end`: the part of the original that it stands for; `characters`: its share
+    of the charge."""
 
     text: str
     mapped: Mapped
@@ -53,7 +62,7 @@ class PreparedSegment:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """`characters`: code points of the original that are charged: all but tags."""
+    """`characters`: what is charged, the sum of its segments' unless it has none."""
 
     segments: tuple[PreparedSegment, ...]
     characters: int
@@ -71,22 +80,28 @@ def prepare(text: str, options: TextOptions) -> Prepared:
     if language == languages.AUTO and (options.is_normalised or options.markup is Markup.SSML):
         written = without_markup(text, options.markup, options.field)
         language = detect(written, languages.code(options.default_language))
-    segments: list[PreparedSegment] = []
+    parts: list[tuple[Mapped, int, float]] = []
     pause = 0
     for run in _together(runs):
         if isinstance(run, Pause):
             pause += run.milliseconds
             continue
         for mapped in _spoken(run, language, options):
-            segments.append(_segment(mapped, pause, run[0].rate))
+            parts.append((mapped, pause, run[0].rate))
             pause = 0
-    return Prepared(tuple(segments), _characters(text, options, runs), language, pause)
+    charges = Charges.whole(text) if options.markup is Markup.NONE else Charges.of(runs)
+    shares = charges.shares([mapped for mapped, _, _ in parts])
+    segments = tuple(map(_segment, parts, shares))
+    return Prepared(segments, charges.total, language, pause)
 
 
 def _runs(text: str, options: TextOptions) -> list[Run]:
-    if options.markup is Markup.SSML:
-        return ssml.parse(text, options.field)
-    return with_pauses(text, options.field) if options.markup is Markup.PAUSES else plain(text)
+    if options.markup is Markup.NONE:
+        return plain(text)
+    is_ssml = options.markup is Markup.SSML
+    runs = (ssml.parse if is_ssml else with_pauses)(text, options.field)
+    check_silence(runs, options.field)
+    return runs
 
 
 def without_markup(text: str, markup: Markup, field: str) -> str:
@@ -142,20 +157,7 @@ def _parts(text: Mapped, language: str, limit: int) -> list[Mapped]:
     return parts
 
 
-def _segment(mapped: Mapped, pause: int, rate: float) -> PreparedSegment:
+def _segment(part: tuple[Mapped, int, float], characters: int) -> PreparedSegment:
+    mapped, pause, rate = part
     start, end = mapped.range(0, len(mapped.text))
-    return PreparedSegment(mapped.text, mapped, pause, rate, start, end, len(_covered(mapped)))
-
-
-def _characters(text: str, options: TextOptions, runs: list[Run]) -> int:
-    """Tags are free; so is what only they say."""
-    if options.markup is Markup.NONE:
-        return len(text)
-    words = [_covered(run.text) for run in runs if isinstance(run, Words)]
-    return len(set[int]().union(*words))
-
-
-def _covered(mapped: Mapped) -> set[int]:
-    """The places of the original that a text stands for."""
-    spans = set(zip(mapped.starts, mapped.ends, strict=True))
-    return {place for start, end in spans for place in range(start, end)}
+    return PreparedSegment(mapped.text, mapped, pause, rate, start, end, characters)
