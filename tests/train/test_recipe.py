@@ -83,6 +83,8 @@ def test_two_processes_train_together_and_go_on_after_a_kill(call, detach, tmp_p
         assert standing(out) == "running", (out / "tiny.log").read_text()
         time.sleep(0.1)
     os.kill(process, signal.SIGKILL)
+    while standing(out) == "running":  # a large process takes a moment to go
+        time.sleep(0.1)
     with pytest.raises(SystemExit):
         main(["follow", str(out), "--out", str(tmp_path / "home"), "--seconds", "0"])
     assert "the recipe is killed" in capfd.readouterr().out
