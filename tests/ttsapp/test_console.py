@@ -215,7 +215,8 @@ def test_templates_hold_no_inline_code() -> None:
 
 def test_text_from_outside_is_escaped(base: str, alice: Party) -> None:
     with browser(base, "alice") as client:
-        fields = {"name": "<script>alert(1)</script>", "environment": "live"}
+        name = "<script>alert(1)</script>"
+        fields = {"name": name, "environment": "live", "scopes": ["speech", "read"]}
         client.post("/console/alice/keys", data=fields)
         page = eventually(lambda: client.get("/console/alice/keys"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 
 from ttsapp.speech.text import languages
@@ -25,6 +26,8 @@ _LETTER = re.compile(r"[^\W\d_]")
 def is_foreign(text: str, spoken: Iterable[str]) -> bool:
     """Whether the text has letters, and none of a script that a language in `spoken` (the engine's
     names) is written in. Of a language that is not known here anything may be."""
+    # Mathematical and full-width letters are letters of the script that they look like.
+    text = unicodedata.normalize("NFKC", text)
     codes = [languages.code(name) for name in spoken]
     if not codes or languages.AUTO in codes or _LETTER.search(text) is None:
         return False
