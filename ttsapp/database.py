@@ -50,9 +50,6 @@ async def write(
     return await _run(writers(), partial(function, *args, **kwargs))
 
 
-run = write
-
-
 async def write_surely(
     function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Result:

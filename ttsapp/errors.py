@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 
 class ApiError(Exception):
@@ -31,6 +31,12 @@ class ApiError(Exception):
 def invalid(message: str, field: str | None, code: str = "invalid_value") -> ApiError:
     """A 400: the request can never succeed as it stands."""
     return ApiError(400, code, message, field=field)
+
+
+def not_offered(field: str, value: str, choices: Iterable[object]) -> ApiError:
+    """A 400 on `field` that names what it may be; the caller's own word is quoted short."""
+    offered = ", ".join(dict.fromkeys(map(str, choices)))
+    return invalid(f"{field} {value[:50]!r} is not offered: choose one of {offered}.", field)
 
 
 class BrokenStreamError(Exception):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
 
-from ttsapp.errors import ApiError, invalid
+from ttsapp.errors import ApiError, invalid, not_offered
 
 # What to send, by the type that is expected; and what was sent, by the type that came.
 _WANTED: dict[Any, str] = {
@@ -59,9 +59,7 @@ def fields(
 def check_choice(values: Mapping[str, Any], name: str, choices: tuple[str, ...]) -> None:
     """Raises ApiError 400 for a value, if there is one, that is none of these."""
     if name in values and values[name] not in choices:
-        offered = ", ".join(choices)
-        message = f"{name} {values[name][:50]!r} is not offered: choose one of {offered}."
-        raise invalid(message, name)
+        raise not_offered(name, values[name], choices)
 
 
 def _object(body: bytes, within: str) -> dict[str, msgspec.Raw]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -16,10 +15,10 @@ from gpu_engine.models.checkpoint import Checkpoint
 from gpu_engine.models.codec.state import CodecState
 from gpu_engine.models.prompt import embed_prompt
 from gpu_engine.models.sampling import RowSampling, SpeechRules, choose_seeded, talker_scores
-from gpu_engine.models.speaker import log_mel
 from gpu_engine.runner.cache import PromptCache, prefix_key, reference_key
 from gpu_engine.runner.kv_cache import KvCache, PrefillAttend, StepAttend
 from gpu_engine.runner.session import Session
+from gpu_engine.runner.voice import encode_voice
 
 # Each of two caches. An official prompt's beginning takes 1.2 MB, a clone's codec state 5.
 CACHE_BYTES = 256 << 20
@@ -141,17 +140,8 @@ class Runner:
             session.decoded += frames
         return list(audio.cpu().numpy())
 
-    @torch.inference_mode()
     def encode_voice(self, pcm: bytes) -> tuple[bytes, bytes]:
-        """A clip as speaker embedding and codes (empty without an encoder for them)."""
-        samples = torch.from_numpy(np.frombuffer(pcm, "<f4").astype(np.float32)).to(self.device)
-        speaker, codec = self.checkpoint.speaker_encoder, self.checkpoint.codec_encoder
-        assert speaker is not None, "the front asks only where a voice can be encoded"
-        embedding = speaker(log_mel(samples[None]))[0].float().cpu().numpy().astype("<f4").tobytes()
-        if codec is None:
-            return embedding, b""
-        codes = codec.encode(samples[None])[0].T.cpu().numpy().astype("<u2")
-        return embedding, codes.tobytes()
+        return encode_voice(self.checkpoint, pcm)
 
     def settle(self) -> None:
         """Waits for the device, so that the time around a job is the job's own."""

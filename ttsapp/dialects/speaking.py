@@ -21,6 +21,11 @@ Frame = str | bytes
 Render = Callable[[Event], Awaitable[Sequence[Frame]]]
 
 
+def binary(data: bytes) -> list[Frame]:
+    """Encoded audio as frames: none while the encoder holds it back."""
+    return [data] if data else []
+
+
 class Speaking:
     """Begins at once. `render` turns an event into the dialect's messages, `send` sends one of
     them, `ended` is called once the last is sent. `refuse` tells of an ApiError that either raises;

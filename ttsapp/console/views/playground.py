@@ -46,7 +46,7 @@ async def speak(request: HttpRequest, membership: Membership) -> HttpResponseBas
 @member_fetch("GET", Permission.VIEW)
 async def take(request: HttpRequest, membership: Membership, wanted: UUID) -> HttpResponse:
     """How a request fared, once it is settled."""
-    found = await database.run(documents.speech_request, membership.tenant_id, wanted)
+    found = await database.read(documents.speech_request, membership.tenant_id, wanted)
     if found is None:
         raise ApiError(404, "request_not_found", "No such request.", field="id")
     return json_response(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ttsapp import strict
-from ttsapp.errors import ApiError, invalid
+from ttsapp.errors import not_offered
 from ttsapp.speech.encoders import AudioFormat, audio_format
 
 # encoding -> (format without a container, format in a WAV file).
@@ -32,12 +32,12 @@ def parse(body: bytes, containers: tuple[str, ...]) -> AudioFormat:
     fields = strict.fields(body, _FIELDS, required, within="output_format", has_nulls=True)
     container, rate = fields["container"], fields["sample_rate"]
     if container not in containers:
-        raise _not_offered("container", container, containers)
+        raise not_offered("output_format.container", container, containers)
     if container == "mp3":
         return audio_format("mp3", rate, _bit_rate(rate, fields.get("bit_rate")), _NAMES)
     encoding = fields.get("encoding", "")
     if encoding not in _ENCODINGS:
-        raise _not_offered("encoding", encoding, tuple(_ENCODINGS))
+        raise not_offered("output_format.encoding", encoding, tuple(_ENCODINGS))
     bare, contained = _ENCODINGS[encoding]
     name = bare if container == "raw" else contained
     return audio_format(name, rate, fields.get("bit_rate"), _NAMES)
@@ -49,9 +49,3 @@ def _bit_rate(sample_rate: int, wanted: int | None) -> int | None:
         return None
     limits = [limit for rate, limit in _MPEG_LIMITS if sample_rate < rate]
     return min([wanted, *limits])
-
-
-def _not_offered(name: str, value: str, offered: tuple[str, ...]) -> ApiError:
-    field, choices = f"output_format.{name}", ", ".join(offered)
-    message = f"{field} {value[:50]!r} is not offered: choose one of {choices}."
-    return invalid(message, field)

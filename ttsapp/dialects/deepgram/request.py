@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from ttsapp.dialects.deepgram import voices
-from ttsapp.errors import ApiError, invalid
+from ttsapp.errors import ApiError, invalid, not_offered
 from ttsapp.keys.authentication import Caller
 from ttsapp.speech.encoders import AudioFormat, audio_format
 from ttsapp.speech.order import Order, check_speed, fresh_seed
@@ -96,13 +96,13 @@ def _format_name(query: Mapping[str, str], *, is_socket: bool) -> str:
     encoding = query.get("encoding", "linear16" if is_socket else "mp3")
     offered = SOCKET_ENCODINGS if is_socket else tuple(_ENCODINGS)
     if encoding not in offered:
-        raise _not_offered("encoding", encoding, offered)
+        raise not_offered("encoding", encoding, offered)
     bare, contained, usual = _ENCODINGS[encoding]
     container = query.get("container", "none" if is_socket else usual)
     # Opus has no bare form to stream.
     containers = ("none",) if is_socket else (usual,) if encoding == "opus" else ("none", usual)
     if container not in containers:
-        raise _not_offered("container", container, containers)
+        raise not_offered("container", container, containers)
     return bare if container == "none" else contained
 
 
@@ -120,8 +120,3 @@ def _number(query: Mapping[str, str], name: str) -> float | None:
     if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text) is None:
         raise invalid(f"{name} must be a number, not {text[:50]!r}.", name)
     return float(text)
-
-
-def _not_offered(name: str, value: str, offered: tuple[str, ...]) -> ApiError:
-    choices = ", ".join(dict.fromkeys(offered))
-    return invalid(f"{name} {value[:50]!r} is not offered: choose one of {choices}.", name)

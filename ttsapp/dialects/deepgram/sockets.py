@@ -12,7 +12,7 @@ from ttsapp.dialects.deepgram import request as asked
 from ttsapp.dialects.deepgram.dialect import DEEPGRAM
 from ttsapp.dialects.deepgram.messages import Message
 from ttsapp.dialects.socket import NORMAL, POLICY, SERVER_FAULT, DialectSocket, is_of_the_key
-from ttsapp.dialects.speaking import Frame
+from ttsapp.dialects.speaking import Frame, binary
 from ttsapp.errors import ApiError, invalid
 from ttsapp.keys import credentials
 from ttsapp.speech.context import Context
@@ -97,11 +97,11 @@ class SpeakSocket(DialectSocket):
     async def _render(self, event: Event) -> list[Frame]:
         match event:
             case Audio():
-                return _audio(await self._encoding.push(event.pcm))
+                return binary(await self._encoding.push(event.pcm))
             case Done(reason="cancelled"):
                 return []
             case Done():
-                return [*_audio(await self._encoding.finish()), self._flushed()]
+                return [*binary(await self._encoding.finish()), self._flushed()]
             case Failed() if event.error.code == "empty_input":
                 return [self._flushed()]
             case Failed():
@@ -152,7 +152,3 @@ class SpeakSocket(DialectSocket):
         self._waiting.clear()
         await self.send_frame(messages.failure(error, self._turn.order))
         await self.close(code=POLICY if error.status < 500 else SERVER_FAULT)
-
-
-def _audio(data: bytes) -> list[Frame]:
-    return [data] if data else []

@@ -7,7 +7,7 @@ from typing import Any
 from ttsapp.dialects.openai import messages
 from ttsapp.dialects.openai.dialect import OPENAI
 from ttsapp.dialects.socket import DialectSocket
-from ttsapp.dialects.speaking import Frame
+from ttsapp.dialects.speaking import Frame, binary
 from ttsapp.errors import ApiError, invalid
 from ttsapp.speech.context import Context
 from ttsapp.speech.encoders import Encoding
@@ -67,16 +67,12 @@ class SpeechSocket(DialectSocket):
     async def _render(self, event: Event) -> list[Frame]:
         assert self._utterance is not None
         if isinstance(event, Audio):
-            return _audio(await self._encoding.push(event.pcm))
+            return binary(await self._encoding.push(event.pcm))
         said = messages.of_event(event, self._utterance.order)
         if isinstance(event, Done) and event.reason != "cancelled":
-            return [*_audio(await self._encoding.finish()), said]
+            return [*binary(await self._encoding.finish()), said]
         return [said]
 
     def _current(self) -> Context | None:
         is_live = self._utterance is not None and not self._utterance.is_over
         return self._utterance if is_live else None
-
-
-def _audio(data: bytes) -> list[Frame]:
-    return [data] if data else []
