@@ -7,8 +7,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from ttsapp.console import navigation
 from ttsapp.tenants import selectors as tenants
-from ttsapp.tenants.models import Membership, Permission
+from ttsapp.tenants.models import Membership, Permission, Role
 
 
 def page(
@@ -18,14 +19,15 @@ def page(
     content: dict[str, Any],
     status: int = 200,
 ) -> HttpResponse:
-    """Renders console/NAME.html; `name` is also the entry of the navigation that is current."""
+    """Renders console/NAME.html; that, or `content["page"]`, is current in the navigation.
+    Templates ask `may.manage_keys` and the like."""
     around = {
         "tenant": membership.tenant,
         "role": membership.role,
         "memberships": tenants.memberships(request.user),
-        "may_speak": membership.may(Permission.SPEAK),
-        "may_manage_keys": membership.may(Permission.MANAGE_KEYS),
-        "page": name,
+        "may": {permission.value: membership.may(permission) for permission in Permission},
         "base": request.build_absolute_uri("/").rstrip("/"),
     }
+    permissions, current = Role(membership.role).permissions, content.get("page", name)
+    around["links"] = navigation.of_tenant(membership.tenant.slug, current, permissions)
     return render(request, f"console/{name}.html", around | content, status=status)

@@ -11,26 +11,77 @@ from ttsapp.limits.fields import LimitFields
 
 
 class Permission(Enum):
+    """What may be done in a tenant."""
+
     VIEW = "view"
     SPEAK = "speak"
     MANAGE_KEYS = "manage_keys"
+    MANAGE_VOICES = "manage_voices"
+    MANAGE_WEBHOOKS = "manage_webhooks"
+    MANAGE_MEMBERS = "manage_members"
+    MANAGE_SETTINGS = "manage_settings"
+    VIEW_BILLING = "view_billing"
+    VIEW_AUDIT = "view_audit"
 
 
 class Role(models.TextChoices):
+    """A person's role in one tenant."""
+
     OWNER = "owner"
     ADMIN = "admin"
     DEVELOPER = "developer"
     VIEWER = "viewer"
 
+    @property
+    def permissions(self) -> frozenset[Permission]:
+        return _PERMISSIONS[self]
+
     def may(self, permission: Permission) -> bool:
-        return permission in _PERMISSIONS[self]
+        return permission in self.permissions
 
 
+class PlatformPermission(Enum):
+    """What may be done with the installation."""
+
+    VIEW = "view"
+    OPERATE = "operate"
+    MANAGE_TENANTS = "manage_tenants"
+    MANAGE_PRICES = "manage_prices"
+    VIEW_AUDIT = "view_audit"
+
+
+class PlatformRole(models.TextChoices):
+    """A person's role over the whole installation. Neither opens a tenant's own pages."""
+
+    OPERATOR = "operator"
+    AUDITOR = "auditor"
+
+    @property
+    def permissions(self) -> frozenset[PlatformPermission]:
+        return _PLATFORM_PERMISSIONS[self]
+
+    def may(self, permission: PlatformPermission) -> bool:
+        return permission in self.permissions
+
+
+# The whole matrix: views ask it, and tests open every page in every role.
 _PERMISSIONS = {
     Role.OWNER: frozenset(Permission),
     Role.ADMIN: frozenset(Permission),
-    Role.DEVELOPER: frozenset(Permission),
+    Role.DEVELOPER: frozenset(
+        {
+            Permission.VIEW,
+            Permission.SPEAK,
+            Permission.MANAGE_KEYS,
+            Permission.MANAGE_VOICES,
+            Permission.MANAGE_WEBHOOKS,
+        }
+    ),
     Role.VIEWER: frozenset({Permission.VIEW}),
+}
+_PLATFORM_PERMISSIONS = {
+    PlatformRole.OPERATOR: frozenset(PlatformPermission),
+    PlatformRole.AUDITOR: frozenset({PlatformPermission.VIEW, PlatformPermission.VIEW_AUDIT}),
 }
 
 

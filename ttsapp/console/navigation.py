@@ -1,0 +1,53 @@
+"""The entries of the navigation, in order: a new page is a line here and one in `urls.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from django.urls import reverse
+
+from ttsapp.tenants.models import Permission
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """`page`: its route and template; `below`: pages that are reached through it."""
+
+    page: str
+    label: str
+    permission: Enum
+    below: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """`current`: a value of aria-current, empty on other pages."""
+
+    url: str
+    label: str
+    current: str
+
+
+TENANT = (
+    Entry("overview", "Overview", Permission.VIEW),
+    Entry("playground", "Playground", Permission.SPEAK),
+    Entry("requests", "Requests", Permission.VIEW, below=("request",)),
+    Entry("keys", "Keys", Permission.VIEW),
+    Entry("usage", "Usage", Permission.VIEW),
+    Entry("start", "Quick start", Permission.VIEW),
+)
+
+
+def of_tenant(slug: str, page: str, may: Container[Enum]) -> Sequence[Link]:
+    return tuple(_links("console", TENANT, page, may, (slug,)))
+
+
+def _links(
+    routes: str, entries: Sequence[Entry], page: str, may: Container[Enum], args: tuple[str, ...]
+) -> Iterator[Link]:
+    for entry in entries:
+        if entry.permission in may:
+            current = "page" if entry.page == page else "true" if page in entry.below else ""
+            yield Link(reverse(f"{routes}:{entry.page}", args=args), entry.label, current)
