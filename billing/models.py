@@ -54,6 +54,20 @@ class UsageEvent(models.Model):
     talker_ms = models.FloatField()
     predictor_ms = models.FloatField()
     codec_ms = models.FloatField()
+    # Processes of the version before settle as well, during an upgrade.
+    first_audio_ms = models.PositiveIntegerField(
+        null=True, help_text="From the request's arrival to its first audio. None: there was none."
+    )
+    underruns = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Times that playback had to wait for us."
+    )
+    finish_reason = models.CharField(max_length=10, blank=True, default="", db_default="")
+    price_version = models.PositiveIntegerField(
+        null=True, help_text="Of the price book in force when it began. None: there was none."
+    )
+    engine = models.CharField(
+        max_length=100, blank=True, default="", db_default="", help_text="Which engine spoke it."
+    )
 
     class Meta:
         ordering = ("-id",)

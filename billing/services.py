@@ -47,6 +47,10 @@ class Usage:
     talker_ms: float = 0.0
     predictor_ms: float = 0.0
     codec_ms: float = 0.0
+    first_audio_ms: int | None = None
+    underruns: int = 0
+    finish_reason: str = ""
+    engine: str = ""
 
     def capped(self) -> Usage:
         """With no more charged than was used."""
@@ -81,7 +85,8 @@ def close_orphans(older_than: timedelta, note: Callable[[Metered], object]) -> i
 
 @transaction.atomic
 def _lose(request: Metered, note: Callable[[Metered], object]) -> bool:
-    is_first = settle(request, Usage(Outcome.LOST, characters=request.characters))
+    usage = Usage(Outcome.LOST, characters=request.characters, finish_reason="error")
+    is_first = settle(request, usage)
     if is_first:
         note(request)
     return is_first
@@ -135,6 +140,10 @@ def _event(request: Metered, usage: Usage) -> UsageEvent:
         talker_ms=usage.talker_ms,
         predictor_ms=usage.predictor_ms,
         codec_ms=usage.codec_ms,
+        first_audio_ms=usage.first_audio_ms,
+        underruns=usage.underruns,
+        finish_reason=usage.finish_reason,
+        engine=usage.engine,
     )
 
 

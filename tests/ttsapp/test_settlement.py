@@ -225,6 +225,7 @@ def test_what_was_lost_has_its_row_in_the_request_log(request_of: Metered) -> No
     assert (log.response_format, log.seed, log.characters) == ("opus", 2**63 - 1, 42)
     event = UsageEvent.objects.get()
     assert (event.outcome, event.characters, event.billed_characters) == ("lost", 42, 0)
+    assert (event.finish_reason, event.first_audio_ms) == ("error", None)
 
 
 def test_a_reservation_holds_what_a_lost_request_will_tell(

@@ -333,7 +333,7 @@ class Context:
         outcome = self.tally.outcome(failure)
         if self.order.whole and outcome is Outcome.COMPLETED:
             self.tally.deliver_all()
-        usage = self.tally.usage(outcome)
+        usage = self.tally.usage(outcome, failure)
         reached_engine = self._settlement.is_begun and not self._settlement.is_refused
         if reached_engine:
             self._settling = self._settlement.settle(usage, self.tally.record(outcome, failure))

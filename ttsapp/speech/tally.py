@@ -85,7 +85,7 @@ class Tally:
             return Outcome.FAILED
         return Outcome.CANCELLED if reason == "cancelled" else Outcome.COMPLETED
 
-    def usage(self, outcome: Outcome) -> Usage:
+    def usage(self, outcome: Outcome, failure: ApiError | None = None) -> Usage:
         """One for the whole context: the sums over its engine streams."""
         spent = [segment.finished for segment in self.segments if segment.finished]
         parts = [segment.part() for segment in self.segments]
@@ -99,6 +99,8 @@ class Tally:
             talker_ms=sum(finished.gpu.talker_ms for finished in spent),
             predictor_ms=sum(finished.gpu.predictor_ms for finished in spent),
             codec_ms=sum(finished.gpu.codec_ms for finished in spent),
+            first_audio_ms=self.first_audio_ms,
+            finish_reason=self._ending(outcome, failure),
         )
 
     def report(self, usage: Usage) -> Report:
