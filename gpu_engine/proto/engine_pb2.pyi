@@ -60,7 +60,7 @@ class SynthesizeRequest(_message.Message):
     def __init__(self, start: _Optional[_Union[Start, _Mapping]] = ..., append: _Optional[_Union[Append, _Mapping]] = ..., end: _Optional[_Union[End, _Mapping]] = ..., cancel: _Optional[_Union[Cancel, _Mapping]] = ...) -> None: ...
 
 class Start(_message.Message):
-    __slots__ = ("request_id", "model", "voice", "text", "language", "instructions", "layout", "sampling", "seed", "max_frames", "profile", "keep_silence", "tenant", "priority", "complete")
+    __slots__ = ("request_id", "model", "voice", "text", "language", "instructions", "layout", "sampling", "seed", "max_frames", "profile", "keep_silence", "tenant", "priority", "complete", "word_times")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     VOICE_FIELD_NUMBER: _ClassVar[int]
@@ -76,6 +76,7 @@ class Start(_message.Message):
     TENANT_FIELD_NUMBER: _ClassVar[int]
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
     COMPLETE_FIELD_NUMBER: _ClassVar[int]
+    WORD_TIMES_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     model: str
     voice: Voice
@@ -91,7 +92,8 @@ class Start(_message.Message):
     tenant: str
     priority: Priority
     complete: bool
-    def __init__(self, request_id: _Optional[str] = ..., model: _Optional[str] = ..., voice: _Optional[_Union[Voice, _Mapping]] = ..., text: _Optional[str] = ..., language: _Optional[str] = ..., instructions: _Optional[str] = ..., layout: _Optional[_Union[TextLayout, str]] = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., seed: _Optional[int] = ..., max_frames: _Optional[int] = ..., profile: _Optional[_Union[ChunkProfile, str]] = ..., keep_silence: _Optional[bool] = ..., tenant: _Optional[str] = ..., priority: _Optional[_Union[Priority, str]] = ..., complete: _Optional[bool] = ...) -> None: ...
+    word_times: bool
+    def __init__(self, request_id: _Optional[str] = ..., model: _Optional[str] = ..., voice: _Optional[_Union[Voice, _Mapping]] = ..., text: _Optional[str] = ..., language: _Optional[str] = ..., instructions: _Optional[str] = ..., layout: _Optional[_Union[TextLayout, str]] = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., seed: _Optional[int] = ..., max_frames: _Optional[int] = ..., profile: _Optional[_Union[ChunkProfile, str]] = ..., keep_silence: _Optional[bool] = ..., tenant: _Optional[str] = ..., priority: _Optional[_Union[Priority, str]] = ..., complete: _Optional[bool] = ..., word_times: _Optional[bool] = ...) -> None: ...
 
 class Append(_message.Message):
     __slots__ = ("text",)
@@ -148,16 +150,36 @@ class Sampling(_message.Message):
     def __init__(self, temperature: _Optional[float] = ..., top_k: _Optional[int] = ..., top_p: _Optional[float] = ..., repetition_penalty: _Optional[float] = ...) -> None: ...
 
 class SynthesizeEvent(_message.Message):
-    __slots__ = ("accepted", "audio", "finished", "error")
+    __slots__ = ("accepted", "audio", "finished", "error", "words")
     ACCEPTED_FIELD_NUMBER: _ClassVar[int]
     AUDIO_FIELD_NUMBER: _ClassVar[int]
     FINISHED_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
+    WORDS_FIELD_NUMBER: _ClassVar[int]
     accepted: Accepted
     audio: Audio
     finished: Finished
     error: Error
-    def __init__(self, accepted: _Optional[_Union[Accepted, _Mapping]] = ..., audio: _Optional[_Union[Audio, _Mapping]] = ..., finished: _Optional[_Union[Finished, _Mapping]] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
+    words: Words
+    def __init__(self, accepted: _Optional[_Union[Accepted, _Mapping]] = ..., audio: _Optional[_Union[Audio, _Mapping]] = ..., finished: _Optional[_Union[Finished, _Mapping]] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., words: _Optional[_Union[Words, _Mapping]] = ...) -> None: ...
+
+class Words(_message.Message):
+    __slots__ = ("words",)
+    WORDS_FIELD_NUMBER: _ClassVar[int]
+    words: _containers.RepeatedCompositeFieldContainer[Word]
+    def __init__(self, words: _Optional[_Iterable[_Union[Word, _Mapping]]] = ...) -> None: ...
+
+class Word(_message.Message):
+    __slots__ = ("first_character", "end_character", "first_sample", "end_sample")
+    FIRST_CHARACTER_FIELD_NUMBER: _ClassVar[int]
+    END_CHARACTER_FIELD_NUMBER: _ClassVar[int]
+    FIRST_SAMPLE_FIELD_NUMBER: _ClassVar[int]
+    END_SAMPLE_FIELD_NUMBER: _ClassVar[int]
+    first_character: int
+    end_character: int
+    first_sample: int
+    end_sample: int
+    def __init__(self, first_character: _Optional[int] = ..., end_character: _Optional[int] = ..., first_sample: _Optional[int] = ..., end_sample: _Optional[int] = ...) -> None: ...
 
 class Accepted(_message.Message):
     __slots__ = ("text_tokens", "expected_wait_ms", "sample_rate")
@@ -248,7 +270,7 @@ class ModelsResponse(_message.Message):
     def __init__(self, models: _Optional[_Iterable[_Union[Model, _Mapping]]] = ...) -> None: ...
 
 class Model(_message.Message):
-    __slots__ = ("id", "kind", "size", "presets", "languages", "sample_rate", "max_text_tokens", "can_encode_voice", "fingerprint")
+    __slots__ = ("id", "kind", "size", "presets", "languages", "sample_rate", "max_text_tokens", "can_encode_voice", "fingerprint", "word_time_languages")
     ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     SIZE_FIELD_NUMBER: _ClassVar[int]
@@ -258,6 +280,7 @@ class Model(_message.Message):
     MAX_TEXT_TOKENS_FIELD_NUMBER: _ClassVar[int]
     CAN_ENCODE_VOICE_FIELD_NUMBER: _ClassVar[int]
     FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
+    WORD_TIME_LANGUAGES_FIELD_NUMBER: _ClassVar[int]
     id: str
     kind: str
     size: str
@@ -267,7 +290,8 @@ class Model(_message.Message):
     max_text_tokens: int
     can_encode_voice: bool
     fingerprint: str
-    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., size: _Optional[str] = ..., presets: _Optional[_Iterable[_Union[Preset, _Mapping]]] = ..., languages: _Optional[_Iterable[str]] = ..., sample_rate: _Optional[int] = ..., max_text_tokens: _Optional[int] = ..., can_encode_voice: _Optional[bool] = ..., fingerprint: _Optional[str] = ...) -> None: ...
+    word_time_languages: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., size: _Optional[str] = ..., presets: _Optional[_Iterable[_Union[Preset, _Mapping]]] = ..., languages: _Optional[_Iterable[str]] = ..., sample_rate: _Optional[int] = ..., max_text_tokens: _Optional[int] = ..., can_encode_voice: _Optional[bool] = ..., fingerprint: _Optional[str] = ..., word_time_languages: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Preset(_message.Message):
     __slots__ = ("name", "native_language", "description")
