@@ -10,9 +10,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+from django.apps import apps
 from django.conf import settings
-from django.contrib.auth.models import User
-from django.db import connection
+from django.contrib.auth.models import Permission, User
+from django.contrib.contenttypes.models import ContentType
+from django.db import connection, transaction
+from pytest_django import DjangoDbBlocker
 
 from tests.ttsapp.scripted_engine import EngineThread, ScriptedEngine
 from tests.ttsapp.web_thread import WebThread
@@ -24,6 +27,8 @@ from ttsapp.tenants.models import Role, Tenant
 from ttsapp.tenants.services import add_member, create_tenant
 
 PASSWORD = "a long enough password"
+# What the migrations wrote, and no test changes.
+KEPT = (ContentType, Permission)
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,24 @@ def make_party(name: str) -> Party:
 def quick_passwords() -> None:
     """A million rounds protect real passwords, not these."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture
+def transactional_db(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Instead of the plugin's, which after each test makes every permission anew."""
+    with django_db_blocker.unblock():
+        yield
+        empty_tables()
+        connection.close()
+
+
+@transaction.atomic
+def empty_tables() -> None:
+    models = apps.get_models(include_auto_created=True)
+    tables = {model._meta.db_table for model in models if model not in KEPT}
+    with connection.cursor() as cursor:
+        for table in sorted(tables):
+            cursor.execute(f"DELETE FROM {connection.ops.quote_name(table)}")
 
 
 @pytest.fixture

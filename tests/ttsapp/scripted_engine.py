@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from functools import cache
 
 import grpc
 
@@ -22,6 +23,7 @@ FINGERPRINT = "scripted-1"
 WAIT = 10.0
 
 
+@cache
 def chunk(place: int) -> bytes:
     """80 ms of a tone that differs from chunk to chunk, so that a lost or swapped one shows."""
     pitch = 200 + 40 * place
