@@ -88,7 +88,7 @@ def test_the_reason_of_a_suspension_is_kept_and_audited(staff: Client, alice: Pa
     staff.post(url(Tenant, "changelist"), fields)
     alice.tenant.refresh_from_db()
     assert alice.tenant.suspended_because == "Unpaid."
-    assert AuditEntry.objects.get(action="tenant.suspended").detail == {"reason": "Unpaid."}
+    assert AuditEntry.objects.get(action="tenant.suspended").reason == "Unpaid."
 
     staff.post(url(Tenant, "changelist"), {**fields, "action": "restore"})
     alice.tenant.refresh_from_db()
@@ -177,7 +177,7 @@ def test_a_tenants_limits(staff: Client, alice: Party) -> None:
     assert (limits.requests_per_minute, limits.characters_per_minute) == (60, None)
     assert (limits.soft_monthly_characters, limits.hard_monthly_characters) == (900, 1000)
     entry = AuditEntry.objects.get(action="tenant.limited")
-    assert (entry.actor, entry.detail["concurrent_streams"]) == ("user:root", [None, 4])
+    assert (entry.actor, entry.changes["concurrent_streams"]) == ("user:root", [None, 4])
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_what_a_key_may_do(staff: Client, alice: Party) -> None:
     assert (alice.key.scopes, alice.key.allowed_networks) == (["read"], ["10.0.0.0/8"])
     assert (alice.key.name, alice.key.concurrent_streams) == ("alice's key", 4)
     entry = AuditEntry.objects.get(action="key.changed")
-    assert (entry.actor, entry.detail["scopes"]) == ("user:root", [["speech", "read"], ["read"]])
+    assert (entry.actor, entry.changes["scopes"]) == ("user:root", [["speech", "read"], ["read"]])
 
 
 def test_keys_are_neither_added_nor_deleted_here(staff: Client, alice: Party) -> None:

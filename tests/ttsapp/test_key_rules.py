@@ -233,8 +233,8 @@ def test_changing_is_audited_once(alice: Party) -> None:
     assert change_key(SYSTEM, alice.key, **rules) is True
     assert change_key(SYSTEM, alice.key, **rules) is False
     entry = AuditEntry.objects.get(action="key.changed")
-    assert entry.detail == {
-        "name": "alice's key",
+    assert entry.detail == {"name": "alice's key"}
+    assert entry.changes == {
         "allowed_voices": [[], ["Anna"]],
         "requests_per_minute": [None, 5],
         "expires_at": [None, until.isoformat(timespec="seconds")],

@@ -390,7 +390,7 @@ def test_changing_limits_is_audited_once(alice: Party) -> None:
     assert limit_tenant(SYSTEM, alice.tenant, limits) is True
     assert limit_tenant(SYSTEM, alice.tenant, limits) is False
     entry = AuditEntry.objects.get(action="tenant.limited")
-    assert (entry.tenant, entry.detail) == (alice.tenant, {"requests_per_minute": [None, 7]})
+    assert (entry.tenant, entry.changes) == (alice.tenant, {"requests_per_minute": [None, 7]})
 
 
 @pytest.fixture

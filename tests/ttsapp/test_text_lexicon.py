@@ -77,9 +77,9 @@ def test_each_change_leaves_an_audit_row(alice: Party) -> None:
     change_word(SYSTEM, row, "squeal", is_case_sensitive=True)
     remove_word(SYSTEM, row)
     rows = AuditEntry.objects.filter(action__startswith="word.").order_by("id")
-    assert [(entry.action, entry.target, entry.detail) for entry in rows] == [
+    assert [(entry.action, entry.target, {**entry.detail, **entry.changes}) for entry in rows] == [
         ("word.added", "SQL", {"alias": "sequel", "language": ""}),
-        ("word.changed", "SQL", {"before": "sequel", "after": "squeal"}),
+        ("word.changed", "SQL", {"alias": ["sequel", "squeal"]}),
         ("word.removed", "SQL", {"alias": "squeal"}),
     ]
     assert Version.objects.get(tenant=alice.tenant).number == 3

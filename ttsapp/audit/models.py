@@ -1,49 +1,106 @@
-"""Who changed what of a tenant's, and when."""
+"""Who changed what, and when: rows that are only ever added, chained by hashes."""
 
 from __future__ import annotations
+
+from typing import Any, NoReturn
 
 from django.conf import settings
 from django.db import models
 
+from ttsapp.audit.actions import Action, sentence_of
+from ttsapp.audit.chain import START, moment
 from ttsapp.ids import uuid7
 
+__all__ = ["PLATFORM", "Action", "AuditDay", "AuditEntry"]
 
-class Action(models.TextChoices):
-    """Every action there is: none is free text."""
+PLATFORM = "platform"
 
-    TENANT_CREATED = "tenant.created", "created the tenant"
-    TENANT_RENAMED = "tenant.renamed", "renamed the tenant"
-    TENANT_SUSPENDED = "tenant.suspended", "suspended the tenant"
-    TENANT_RESTORED = "tenant.restored", "restored the tenant"
-    TENANT_LIMITED = "tenant.limited", "changed the tenant's limits"
-    MEMBER_ADDED = "member.added", "added a member"
-    MEMBER_ROLE_CHANGED = "member.role_changed", "changed a member's role"
-    MEMBER_REMOVED = "member.removed", "removed a member"
-    KEY_CREATED = "key.created", "created a key"
-    KEY_CHANGED = "key.changed", "changed what a key may do"
-    KEY_ROTATED = "key.rotated", "gave a key a new secret"
-    KEY_REVOKED = "key.revoked", "revoked a key"
-    WORD_ADDED = "word.added", "added a word to the lexicon"
-    WORD_CHANGED = "word.changed", "changed a word of the lexicon"
-    WORD_REMOVED = "word.removed", "removed a word from the lexicon"
+
+class AuditDay(models.Model):
+    """The chain of one tenant (or of the installation) on one UTC day: how long it is and where it
+    ends. It goes on from the day before, so neither a row nor a day can vanish unseen."""
+
+    scope = models.CharField(max_length=24)
+    day = models.DateField()
+    length = models.PositiveIntegerField(default=0)
+    head = models.CharField(max_length=64, default=START)
+
+    class Meta:
+        ordering = ("scope", "day")
+        constraints = (models.UniqueConstraint(fields=["scope", "day"], name="one_chain_a_day"),)
+
+    def __str__(self) -> str:
+        return f"{self.scope} {self.day}"
+
+
+class Appended(models.QuerySet["AuditEntry"]):
+    """What was written stays. A person who is deleted is unlinked, but their name stays."""
+
+    def update(self, **values: Any) -> NoReturn:
+        raise TypeError("audit rows are never changed")
+
+    def delete(self) -> NoReturn:
+        raise TypeError("audit rows are never deleted")
 
 
 class AuditEntry(models.Model):
-    """Append-only; written in the transaction of the change it describes."""
+    """Append-only; written in the transaction of the change it describes. Without a tenant it is
+    about the installation."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    at = models.DateTimeField(auto_now_add=True)
-    tenant = models.ForeignKey("tenants.Tenant", models.PROTECT, related_name="audit_entries")
+    at = models.DateTimeField()
+    tenant = models.ForeignKey(
+        "tenants.Tenant", models.PROTECT, null=True, related_name="audit_entries"
+    )
     actor_user = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     actor = models.CharField(max_length=200)
-    action = models.CharField(max_length=40, choices=Action.choices)
+    # Without choices: an action is a line in `actions.py` and no migration.
+    action = models.CharField(max_length=40)
     target = models.CharField(max_length=200)
     detail = models.JSONField(default=dict)
+    changes = models.JSONField(default=dict)
+    reason = models.CharField(max_length=300, blank=True)
+    address = models.CharField(max_length=45, blank=True)
     request_id = models.UUIDField(null=True)
+    chain = models.ForeignKey(AuditDay, models.PROTECT, null=True, related_name="entries")
+    sequence = models.PositiveIntegerField(null=True)
+    hash = models.CharField(max_length=64, blank=True)
+
+    objects = Appended.as_manager()
 
     class Meta:
         ordering = ("-id",)
         verbose_name_plural = "audit entries"
+        constraints = (
+            models.UniqueConstraint(fields=["chain", "sequence"], name="one_place_in_a_chain"),
+        )
+        indexes = (models.Index(fields=["tenant", "id"], name="audit_of_tenant"),)
 
     def __str__(self) -> str:
-        return f"{self.actor} {self.get_action_display()}: {self.target}"
+        return f"{self.actor} {self.sentence}: {self.target}"
+
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError("audit rows are never deleted")
+
+    @property
+    def sentence(self) -> str:
+        return sentence_of(self.action)
+
+    def as_row(self) -> dict[str, Any]:
+        """As it is exported, and as its hash covers it."""
+        return {
+            "id": str(self.pk),
+            "at": moment(self.at),
+            "tenant": self.tenant_id,
+            "actor": self.actor,
+            "action": self.action,
+            "target": self.target,
+            "detail": self.detail,
+            "changes": self.changes,
+            "reason": self.reason,
+            "address": self.address,
+            "request_id": str(self.request_id) if self.request_id else None,
+            "day": self.chain.day.isoformat() if self.chain else None,
+            "sequence": self.sequence,
+            "hash": self.hash,
+        }

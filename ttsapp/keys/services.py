@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from ttsapp.audit.models import Action
+from ttsapp.audit.actions import Action
 from ttsapp.audit.services import Actor, record
 from ttsapp.keys import secrets
 from ttsapp.keys.models import ApiKey, Environment, UsedToken
@@ -65,7 +65,7 @@ def change_key(actor: Actor, key: ApiKey, **rules: Any) -> bool:
     if not changed:
         return False
     ApiKey.objects.filter(pk=key.pk).update(**rules)
-    record(actor, Action.KEY_CHANGED, key.tenant, key.hint, name=key.name, **changed)
+    record(actor, Action.KEY_CHANGED, key.tenant, key.hint, name=key.name, changes=changed)
     return True
 
 

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
-from ttsapp.audit.models import Action
+from ttsapp.audit.actions import Action
 from ttsapp.audit.services import Actor, record
 from ttsapp.errors import invalid
 from ttsapp.lexicon.models import Version, Word
@@ -46,7 +46,8 @@ def change_word(actor: Actor, row: Word, alias: str, *, is_case_sensitive: bool)
     before, locked.alias = locked.alias, alias
     locked.is_case_sensitive = is_case_sensitive
     locked.save(update_fields=["alias", "is_case_sensitive"])
-    record(actor, Action.WORD_CHANGED, row.tenant, row.word, before=before, after=alias)
+    changes = {"alias": (before, alias)}
+    record(actor, Action.WORD_CHANGED, row.tenant, row.word, changes=changes)
 
 
 @transaction.atomic

@@ -102,6 +102,22 @@ class Tenant(LimitFields):
         return self.name
 
 
+class PlatformMembership(models.Model):
+    """A person's role over the installation; a superuser is an operator without one."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="platform_membership"
+    )
+    role = models.CharField(max_length=20, choices=PlatformRole.choices)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return f"{self.user} is {self.role} of the installation"
+
+
 class Membership(models.Model):
     """A person's role in a tenant."""
 

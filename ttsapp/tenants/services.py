@@ -8,10 +8,10 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 
-from ttsapp.audit.models import Action
+from ttsapp.audit.actions import Action
 from ttsapp.audit.services import Actor, record
 from ttsapp.limits.rules import Limits
-from ttsapp.tenants.models import Membership, Role, Tenant
+from ttsapp.tenants.models import Membership, PlatformMembership, PlatformRole, Role, Tenant
 
 
 @transaction.atomic
@@ -26,7 +26,7 @@ def rename_tenant(actor: Actor, tenant: Tenant, name: str) -> None:
     locked = Tenant.objects.select_for_update().get(pk=tenant.pk)
     before, locked.name = locked.name, name
     locked.save(update_fields=["name"])
-    record(actor, Action.TENANT_RENAMED, tenant, tenant.slug, before=before, after=name)
+    record(actor, Action.TENANT_RENAMED, tenant, tenant.slug, changes={"name": (before, name)})
 
 
 @transaction.atomic
@@ -38,7 +38,7 @@ def limit_tenant(actor: Actor, tenant: Tenant, limits: Limits) -> bool:
     if not changed:
         return False
     Tenant.objects.filter(pk=tenant.pk).update(**after)
-    record(actor, Action.TENANT_LIMITED, tenant, tenant.slug, **changed)
+    record(actor, Action.TENANT_LIMITED, tenant, tenant.slug, changes=changed)
     return True
 
 
@@ -75,7 +75,8 @@ def change_role(actor: Actor, membership: Membership, role: Role) -> None:
     before, locked.role = locked.role, role
     locked.save(update_fields=["role"])
     name = membership.user.get_username()
-    record(actor, Action.MEMBER_ROLE_CHANGED, membership.tenant, name, before=before, after=role)
+    changes = {"role": (before, role)}
+    record(actor, Action.MEMBER_ROLE_CHANGED, membership.tenant, name, changes=changes)
 
 
 @transaction.atomic
@@ -83,3 +84,26 @@ def remove_member(actor: Actor, membership: Membership) -> None:
     name, role = membership.user.get_username(), membership.role
     membership.delete()
     record(actor, Action.MEMBER_REMOVED, membership.tenant, name, role=role)
+
+
+@transaction.atomic
+def set_platform_role(actor: Actor, user: AbstractBaseUser, role: PlatformRole) -> None:
+    name = user.get_username()
+    found = PlatformMembership.objects.select_for_update().filter(user_id=user.pk).first()
+    before = found.role if found else None
+    if before == role:
+        return
+    PlatformMembership.objects.update_or_create(user_id=user.pk, defaults={"role": role})
+    record(actor, Action.OPERATOR_ADDED, None, name, changes={"role": (before, role)})
+
+
+@transaction.atomic
+def take_platform_role(actor: Actor, user: AbstractBaseUser) -> bool:
+    """False when there was none."""
+    found = PlatformMembership.objects.select_for_update().filter(user_id=user.pk).first()
+    if found is None:
+        return False
+    found.delete()
+    name = user.get_username()
+    record(actor, Action.OPERATOR_REMOVED, None, name, changes={"role": (found.role, None)})
+    return True

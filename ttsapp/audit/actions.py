@@ -1,0 +1,41 @@
+"""Every audited action, each with its sentence: none is free text."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Action(StrEnum):
+    """A value is kept for ever; the sentence may be mended."""
+
+    sentence: str
+
+    TENANT_CREATED = "tenant.created", "created the tenant"
+    TENANT_RENAMED = "tenant.renamed", "renamed the tenant"
+    TENANT_SUSPENDED = "tenant.suspended", "suspended the tenant"
+    TENANT_RESTORED = "tenant.restored", "restored the tenant"
+    TENANT_LIMITED = "tenant.limited", "changed the tenant's limits"
+    MEMBER_ADDED = "member.added", "added a member"
+    MEMBER_ROLE_CHANGED = "member.role_changed", "changed a member's role"
+    MEMBER_REMOVED = "member.removed", "removed a member"
+    OPERATOR_ADDED = "operator.added", "gave a role over the installation"
+    OPERATOR_REMOVED = "operator.removed", "took a role over the installation"
+    KEY_CREATED = "key.created", "created a key"
+    KEY_CHANGED = "key.changed", "changed what a key may do"
+    KEY_ROTATED = "key.rotated", "gave a key a new secret"
+    KEY_REVOKED = "key.revoked", "revoked a key"
+    WORD_ADDED = "word.added", "added a word to the lexicon"
+    WORD_CHANGED = "word.changed", "changed a word of the lexicon"
+    WORD_REMOVED = "word.removed", "removed a word from the lexicon"
+    AUDIT_EXPORTED = "audit.exported", "exported the audit log"
+
+    def __new__(cls, value: str, sentence: str) -> Action:
+        action = str.__new__(cls, value)
+        action._value_ = value
+        action.sentence = sentence
+        return action
+
+
+def sentence_of(value: str) -> str:
+    """Also for an action that this version no longer knows."""
+    return next((action.sentence for action in Action if action.value == value), value)
