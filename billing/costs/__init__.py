@@ -1,0 +1,1 @@
+"""What a million characters costs on this installation's own machines."""

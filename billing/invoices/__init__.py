@@ -1,0 +1,1 @@
+"""Monthly invoices and the credit notes that correct them."""

@@ -1,0 +1,50 @@
+"""Money as whole millionths of a currency unit ("micros"): no floating point anywhere near it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
+
+MICROS = 1_000_000
+# ISO 4217: the currencies whose smallest unit is not a hundredth.
+_WHOLE = ("BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "UYI", "VND")
+_DIGITS = {
+    **dict.fromkeys((*_WHOLE, "VUV", "XAF", "XOF", "XPF"), 0),
+    **dict.fromkeys(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"), 3),
+}
+
+is_currency = RegexValidator(r"\A[A-Z]{3}\Z", "Three capitals of ISO 4217, such as EUR or USD.")
+
+
+def digits(currency: str) -> int:
+    """Decimal places that the currency is paid in."""
+    return _DIGITS.get(currency, 2)
+
+
+def to_micros(amount: Decimal) -> int:
+    """Raises ValidationError for what is finer than a millionth."""
+    micros = amount * MICROS
+    if micros != int(micros):
+        raise ValidationError("At most six decimal places.")
+    return int(micros)
+
+
+def to_decimal(micros: int) -> Decimal:
+    return Decimal(micros) / MICROS
+
+
+def payable(micros: Fraction, currency: str) -> int:
+    """Rounded to what can be paid, halves to even; still micros."""
+    unit = 10 ** (6 - digits(currency))
+    return round(micros / unit) * unit
+
+
+def text(micros: int, currency: str) -> str:
+    """`1,234.50 EUR`; as many places as it takes where the amount is finer than can be paid."""
+    places = digits(currency)
+    while places < 6 and micros % 10 ** (6 - places):
+        places += 1
+    return f"{to_decimal(micros):,.{places}f} {currency}"

@@ -1,0 +1,1 @@
+"""Price books: what a million characters is sold for."""
