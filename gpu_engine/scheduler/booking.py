@@ -16,7 +16,9 @@ FIRST_GUESS_AUDIO = 0.15
 SMOOTHING = 0.2
 FORGETTING, MOST_CAUTION = 0.99, 1.0
 NOBODY = np.zeros(0, np.bool_)
-CODEC, PREDICTOR, ENCODE = Kind.CODEC, Kind.PREDICTOR, Kind.ENCODE
+CODEC, PREDICTOR = Kind.CODEC, Kind.PREDICTOR
+# They move no row of the table.
+ASIDE = frozenset({Kind.ENCODE, Kind.ALIGN})
 
 
 @dataclass(slots=True)
@@ -54,7 +56,7 @@ class Booking:
         self._costs.observe(job.kind, job.rows, job.frames, result.seconds)
         t, rows = self._table, job.slots
         released = NOBODY
-        if job.kind is ENCODE:
+        if job.kind in ASIDE:
             return Booked([], released)
         t.jobs[rows] -= 1
         present = t.stage[rows] != LEAVING

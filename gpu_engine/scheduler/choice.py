@@ -19,7 +19,7 @@ NOTHING, CODEC = 0, 4
 FULL = 1_000_000
 STEPS = (Kind.ENCODE, Kind.PREFILL, Kind.PREDICTOR, Kind.TALKER, Kind.CODEC)
 CODEC_JOB, PREFILL_JOB = Kind.CODEC, Kind.PREFILL
-LANES = {kind: number for number, kind in enumerate(STEPS)}
+LANES = {kind: number for number, kind in enumerate(STEPS)} | {Kind.ALIGN: NOTHING}
 
 
 @dataclass(slots=True)

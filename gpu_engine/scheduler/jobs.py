@@ -23,19 +23,21 @@ class Kind(StrEnum):
     TALKER = "talker"
     PREDICTOR = "predictor"
     ENCODE = "encode"
+    ALIGN = "align"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
     """Short and never pre-empted. `ids` are the streams that hold `slots`, `frames` the frames of a
-    codec job, `clip` the voice of an encoding; `predicted` is what the cost model expects, in
-    seconds."""
+    codec job, `clip` the voice of an encoding, `stream` whose words are looked for; `predicted` is
+    what the cost model expects, in seconds."""
 
     kind: Kind
     slots: Slots = field(default_factory=lambda: np.empty(0, np.int64))
     ids: Slots = field(default_factory=lambda: np.empty(0, np.int64))
     frames: int = 0
     clip: int = 0
+    stream: int = 0
     predicted: float = 0.0
 
     @property

@@ -1,5 +1,5 @@
-"""One scheduler for prefill, Talker, Code Predictor, codec and encoding jobs: a pure function of
-its state and the `now` it is given. It knows no tensors, no sockets and no clock."""
+"""One scheduler for prefill, Talker, Code Predictor, codec, encoding and alignment jobs: a pure
+function of its state and the `now` it is given. It knows no tensors, no sockets and no clock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gpu_engine.scheduler.outlook import Outlook
 from gpu_engine.scheduler.policy import SchedulerSettings
 from gpu_engine.scheduler.seats import Seats
 from gpu_engine.scheduler.stream import TALK, Ended, Stream
-from gpu_engine.scheduler.table import Table
+from gpu_engine.scheduler.table import NEVER, Table
 from gpu_engine.scheduler.waiting import WaitingRoom
 
 NONE: frozenset[Kind] = frozenset()
@@ -40,6 +40,7 @@ class Scheduler:
         self.admission = Admission(self.table, self.outlook, self.choice, self.waiting, settings)
         self.booking = Booking(self.seats, self.choice, self.costs)
         self.clips: deque[tuple[int, float]] = deque()
+        self.alignments: dict[int, float] = {}
 
     def __len__(self) -> int:
         """Streams that have not ended, those that wait for a slot included."""
@@ -110,6 +111,14 @@ class Scheduler:
         """Queues a voice to encode: background work with a bounded wait."""
         self.clips.append((clip, now + self.settings.background_patience))
 
+    def ask_words(self, stream_id: int, now: float) -> None:
+        """A stream, which may have ended, has audio whose words are to be looked for."""
+        self.alignments.setdefault(stream_id, now + self.settings.background_patience)
+
+    def drop_words(self, stream_id: int) -> None:
+        """Nobody waits for its words any more."""
+        self.alignments.pop(stream_id, None)
+
     def skip_prefill(self, slot: int) -> None:
         """The prompt of a stream that was just seated is at hand but for its last position: a
         Talker step comes first."""
@@ -123,13 +132,14 @@ class Scheduler:
         self.outlook.refresh()
         self._admit(now)
         if not self.seats.slot_of:
-            return self._clip(None, closed)
+            return self._aside(None, closed, NEVER)
         view = self.choice.look(now)
         for lead in (self.settings.busy_lead, self.settings.idle_lead):
             job, start = self.choice.job(view, lead, closed)
             if job is not None:
-                return self._clip(start, closed) or job
-        return self._clip(None, closed)
+                spare = -NEVER if self.waiting or view.waits.any() else start - now
+                return self._aside(start, closed, spare) or job
+        return self._aside(None, closed, NEVER)
 
     def wakes_at(self, now: float) -> float | None:
         """When pacing or patience next lets somebody go on, if no news comes first."""
@@ -149,6 +159,8 @@ class Scheduler:
         """The job has begun."""
         if job.kind is Kind.ENCODE:
             self.clips.popleft()
+        elif job.kind is Kind.ALIGN:
+            del self.alignments[job.stream]
         else:
             self.booking.launch(job, now)
 
@@ -168,6 +180,21 @@ class Scheduler:
             if not self.admission.fits_memory(stream) or not self.admission.fits_time(stream, now):
                 return
             self.seats.seat_next(now)
+
+    def _aside(self, start: float | None, closed: frozenset[Kind], spare: float) -> Job | None:
+        return self._clip(start, closed) or self._words(start, closed, spare)
+
+    def _words(self, start: float | None, closed: frozenset[Kind], spare: float) -> Job | None:
+        """Words go while nothing else may, or in the time that the most urgent job has to spare:
+        none where a first frame is waited for. Who has waited out the patience goes like a voice.
+        """
+        if not self.alignments or Kind.ALIGN in closed:
+            return None
+        stream, due = next(iter(self.alignments.items()))
+        predicted = self.costs.expect(Kind.ALIGN, 0)
+        if start is None or predicted < spare or due < start:
+            return Job(Kind.ALIGN, stream=stream, predicted=predicted)
+        return None
 
     def _clip(self, start: float | None, closed: frozenset[Kind]) -> Job | None:
         """A voice goes when nothing else may, or when it has waited out its patience."""

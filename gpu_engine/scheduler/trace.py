@@ -58,6 +58,14 @@ class Recorder(Scheduler):
         self._write("add_clip", told=[clip, now])
         super().add_clip(clip, now)
 
+    def ask_words(self, stream_id: int, now: float) -> None:
+        self._write("ask_words", told=[stream_id, now])
+        super().ask_words(stream_id, now)
+
+    def drop_words(self, stream_id: int) -> None:
+        self._write("drop_words", told=[stream_id])
+        super().drop_words(stream_id)
+
     def skip_prefill(self, slot: int) -> None:
         self._write("skip_prefill", told=[slot])
         super().skip_prefill(slot)
@@ -86,7 +94,9 @@ class Recorder(Scheduler):
 
 def decision(job: Job | None) -> list[Any] | None:
     """What a job decides, as plain values."""
-    return None if job is None else [job.kind.value, job.slots.tolist(), job.frames, job.clip]
+    if job is None:
+        return None
+    return [job.kind.value, job.slots.tolist(), job.frames, job.clip, job.stream]
 
 
 def replay(lines: Iterable[str]) -> tuple[Scheduler, list[int]]:

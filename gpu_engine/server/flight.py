@@ -9,7 +9,7 @@ from gpu_engine.runner import Device, Outcome, Ticket
 from gpu_engine.scheduler import Job, Kind
 
 GENERATION = frozenset({Kind.PREFILL, Kind.TALKER, Kind.PREDICTOR})
-BESIDE = frozenset({Kind.CODEC, Kind.ENCODE})
+BESIDE = frozenset({Kind.CODEC, Kind.ENCODE, Kind.ALIGN})
 NOTHING: frozenset[Kind] = frozenset()
 
 
