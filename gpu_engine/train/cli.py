@@ -11,6 +11,7 @@ from gpu_engine.train.commands import (
     codec,
     encode,
     parts,
+    record,
     talker,
     texts,
     tiny,
@@ -27,6 +28,8 @@ The stages, in order:
   talker      train Talker, Code Predictor and speaker encoder on shards, while they arrive
   export      join the trained parts into a checkpoint directory
   evaluate    let a checkpoint speak held-out sentences
+
+  record      keep what a corpus speaks as a folder of recordings
 
   tiny        codec to evaluate in one command, on however many GPUs there are
   follow      look in on it when it was detached
@@ -48,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = STAGES
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     stages = parser.add_subparsers(dest="stage", required=True, metavar="STAGE")
-    for command in (texts, tokenizer, codec, encode, talker, checkpoint, tiny, parts):
+    for command in (texts, tokenizer, codec, encode, talker, checkpoint, record, tiny, parts):
         command.add(stages)
 
 

@@ -24,6 +24,7 @@ from gpu_engine.config import SAMPLE_RATE
 from gpu_engine.train.alignment import Phones, Words
 
 BATCH = 16
+MANIFEST = "manifest.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def open_corpus(
 def read_folder(folder: Path, device: torch.device) -> Iterator[SpeechBatch]:
     """manifest.jsonl: one object a line with `audio` (a WAV beside it), `text`, `speaker` and
     perhaps `words`: [[first character, end character, first second, end second], ...]."""
-    lines = (folder / "manifest.jsonl").read_text("utf-8").splitlines()
+    lines = (folder / MANIFEST).read_text("utf-8").splitlines()
     rows = [json.loads(line) for line in lines if line.strip()]
     for start in range(0, len(rows), BATCH):
         batch = rows[start : start + BATCH]
