@@ -157,6 +157,15 @@ class ModuleCounters(msgspec.Struct, frozen=True, array_like=True):
     last_ms: float
 
 
+class CacheCounters(msgspec.Struct, frozen=True, array_like=True):
+    hits: int
+    misses: int
+    evictions: int
+    entries: int
+    nbytes: int
+    most: int
+
+
 class CoreStatus(Message, frozen=True):
     """The core's heartbeat: sent about twice a second, busy or idle."""
 
@@ -167,9 +176,7 @@ class CoreStatus(Message, frozen=True):
     underruns_total: int
     memory_bytes: int
     modules: dict[str, ModuleCounters]
-    prefix_hits: int = 0
-    prefix_misses: int = 0
-    prefix_bytes: int = 0
+    caches: dict[str, CacheCounters]
 
 
 ToFront = (

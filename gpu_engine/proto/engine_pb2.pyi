@@ -12,6 +12,7 @@ class TextLayout(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     TEXT_LAYOUT_UNSPECIFIED: _ClassVar[TextLayout]
     TEXT_LAYOUT_FULL: _ClassVar[TextLayout]
     TEXT_LAYOUT_STREAMING: _ClassVar[TextLayout]
+    TEXT_LAYOUT_REFERENCE_FIRST: _ClassVar[TextLayout]
 
 class ChunkProfile(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -35,6 +36,7 @@ class FinishReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
 TEXT_LAYOUT_UNSPECIFIED: TextLayout
 TEXT_LAYOUT_FULL: TextLayout
 TEXT_LAYOUT_STREAMING: TextLayout
+TEXT_LAYOUT_REFERENCE_FIRST: TextLayout
 CHUNK_PROFILE_UNSPECIFIED: ChunkProfile
 CHUNK_PROFILE_LATENCY: ChunkProfile
 CHUNK_PROFILE_BALANCED: ChunkProfile
@@ -110,16 +112,26 @@ class Cancel(_message.Message):
     def __init__(self) -> None: ...
 
 class Voice(_message.Message):
-    __slots__ = ("preset", "embedding", "reference", "described")
+    __slots__ = ("preset", "embedding", "reference", "described", "artifact")
     PRESET_FIELD_NUMBER: _ClassVar[int]
     EMBEDDING_FIELD_NUMBER: _ClassVar[int]
     REFERENCE_FIELD_NUMBER: _ClassVar[int]
     DESCRIBED_FIELD_NUMBER: _ClassVar[int]
+    ARTIFACT_FIELD_NUMBER: _ClassVar[int]
     preset: str
     embedding: SpeakerEmbedding
     reference: Reference
     described: bool
-    def __init__(self, preset: _Optional[str] = ..., embedding: _Optional[_Union[SpeakerEmbedding, _Mapping]] = ..., reference: _Optional[_Union[Reference, _Mapping]] = ..., described: _Optional[bool] = ...) -> None: ...
+    artifact: Artifact
+    def __init__(self, preset: _Optional[str] = ..., embedding: _Optional[_Union[SpeakerEmbedding, _Mapping]] = ..., reference: _Optional[_Union[Reference, _Mapping]] = ..., described: _Optional[bool] = ..., artifact: _Optional[_Union[Artifact, _Mapping]] = ...) -> None: ...
+
+class Artifact(_message.Message):
+    __slots__ = ("data", "embedding_only")
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    EMBEDDING_ONLY_FIELD_NUMBER: _ClassVar[int]
+    data: bytes
+    embedding_only: bool
+    def __init__(self, data: _Optional[bytes] = ..., embedding_only: _Optional[bool] = ...) -> None: ...
 
 class SpeakerEmbedding(_message.Message):
     __slots__ = ("values",)
@@ -244,20 +256,30 @@ class Error(_message.Message):
     def __init__(self, code: _Optional[str] = ..., message: _Optional[str] = ..., field: _Optional[str] = ..., retryable: _Optional[bool] = ..., retry_after_ms: _Optional[int] = ...) -> None: ...
 
 class EncodeVoiceRequest(_message.Message):
-    __slots__ = ("model", "pcm")
+    __slots__ = ("model", "pcm", "text", "embedding")
     MODEL_FIELD_NUMBER: _ClassVar[int]
     PCM_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    EMBEDDING_FIELD_NUMBER: _ClassVar[int]
     model: str
     pcm: bytes
-    def __init__(self, model: _Optional[str] = ..., pcm: _Optional[bytes] = ...) -> None: ...
+    text: str
+    embedding: SpeakerEmbedding
+    def __init__(self, model: _Optional[str] = ..., pcm: _Optional[bytes] = ..., text: _Optional[str] = ..., embedding: _Optional[_Union[SpeakerEmbedding, _Mapping]] = ...) -> None: ...
 
 class EncodeVoiceResponse(_message.Message):
-    __slots__ = ("embedding", "codes")
+    __slots__ = ("embedding", "codes", "artifact", "id", "fingerprint")
     EMBEDDING_FIELD_NUMBER: _ClassVar[int]
     CODES_FIELD_NUMBER: _ClassVar[int]
+    ARTIFACT_FIELD_NUMBER: _ClassVar[int]
+    ID_FIELD_NUMBER: _ClassVar[int]
+    FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
     embedding: SpeakerEmbedding
     codes: bytes
-    def __init__(self, embedding: _Optional[_Union[SpeakerEmbedding, _Mapping]] = ..., codes: _Optional[bytes] = ...) -> None: ...
+    artifact: bytes
+    id: str
+    fingerprint: str
+    def __init__(self, embedding: _Optional[_Union[SpeakerEmbedding, _Mapping]] = ..., codes: _Optional[bytes] = ..., artifact: _Optional[bytes] = ..., id: _Optional[str] = ..., fingerprint: _Optional[str] = ...) -> None: ...
 
 class ModelsRequest(_message.Message):
     __slots__ = ()
@@ -270,7 +292,7 @@ class ModelsResponse(_message.Message):
     def __init__(self, models: _Optional[_Iterable[_Union[Model, _Mapping]]] = ...) -> None: ...
 
 class Model(_message.Message):
-    __slots__ = ("id", "kind", "size", "presets", "languages", "sample_rate", "max_text_tokens", "can_encode_voice", "fingerprint", "word_time_languages")
+    __slots__ = ("id", "kind", "size", "presets", "languages", "sample_rate", "max_text_tokens", "can_encode_voice", "fingerprint", "word_time_languages", "can_encode_reference", "embedding_size")
     ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     SIZE_FIELD_NUMBER: _ClassVar[int]
@@ -281,6 +303,8 @@ class Model(_message.Message):
     CAN_ENCODE_VOICE_FIELD_NUMBER: _ClassVar[int]
     FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
     WORD_TIME_LANGUAGES_FIELD_NUMBER: _ClassVar[int]
+    CAN_ENCODE_REFERENCE_FIELD_NUMBER: _ClassVar[int]
+    EMBEDDING_SIZE_FIELD_NUMBER: _ClassVar[int]
     id: str
     kind: str
     size: str
@@ -291,7 +315,9 @@ class Model(_message.Message):
     can_encode_voice: bool
     fingerprint: str
     word_time_languages: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., size: _Optional[str] = ..., presets: _Optional[_Iterable[_Union[Preset, _Mapping]]] = ..., languages: _Optional[_Iterable[str]] = ..., sample_rate: _Optional[int] = ..., max_text_tokens: _Optional[int] = ..., can_encode_voice: _Optional[bool] = ..., fingerprint: _Optional[str] = ..., word_time_languages: _Optional[_Iterable[str]] = ...) -> None: ...
+    can_encode_reference: bool
+    embedding_size: int
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., size: _Optional[str] = ..., presets: _Optional[_Iterable[_Union[Preset, _Mapping]]] = ..., languages: _Optional[_Iterable[str]] = ..., sample_rate: _Optional[int] = ..., max_text_tokens: _Optional[int] = ..., can_encode_voice: _Optional[bool] = ..., fingerprint: _Optional[str] = ..., word_time_languages: _Optional[_Iterable[str]] = ..., can_encode_reference: _Optional[bool] = ..., embedding_size: _Optional[int] = ...) -> None: ...
 
 class Preset(_message.Message):
     __slots__ = ("name", "native_language", "description")
@@ -314,7 +340,7 @@ class WatchStatusRequest(_message.Message):
     def __init__(self, interval_ms: _Optional[int] = ...) -> None: ...
 
 class EngineStatus(_message.Message):
-    __slots__ = ("engine_id", "version", "state", "device", "uptime_seconds", "streams", "waiting_first_audio", "capacity", "streams_total", "frames_total", "underruns_total", "core_restarts", "modules", "memory_bytes", "prefix_hits", "prefix_misses", "prefix_bytes")
+    __slots__ = ("engine_id", "version", "state", "device", "uptime_seconds", "streams", "waiting_first_audio", "capacity", "streams_total", "frames_total", "underruns_total", "core_restarts", "modules", "memory_bytes", "caches")
     class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         STATE_UNSPECIFIED: _ClassVar[EngineStatus.State]
@@ -334,6 +360,13 @@ class EngineStatus(_message.Message):
         key: str
         value: ModuleStatus
         def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[ModuleStatus, _Mapping]] = ...) -> None: ...
+    class CachesEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: CacheStatus
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[CacheStatus, _Mapping]] = ...) -> None: ...
     ENGINE_ID_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
@@ -348,9 +381,7 @@ class EngineStatus(_message.Message):
     CORE_RESTARTS_FIELD_NUMBER: _ClassVar[int]
     MODULES_FIELD_NUMBER: _ClassVar[int]
     MEMORY_BYTES_FIELD_NUMBER: _ClassVar[int]
-    PREFIX_HITS_FIELD_NUMBER: _ClassVar[int]
-    PREFIX_MISSES_FIELD_NUMBER: _ClassVar[int]
-    PREFIX_BYTES_FIELD_NUMBER: _ClassVar[int]
+    CACHES_FIELD_NUMBER: _ClassVar[int]
     engine_id: str
     version: str
     state: EngineStatus.State
@@ -365,10 +396,24 @@ class EngineStatus(_message.Message):
     core_restarts: int
     modules: _containers.MessageMap[str, ModuleStatus]
     memory_bytes: int
-    prefix_hits: int
-    prefix_misses: int
-    prefix_bytes: int
-    def __init__(self, engine_id: _Optional[str] = ..., version: _Optional[str] = ..., state: _Optional[_Union[EngineStatus.State, str]] = ..., device: _Optional[str] = ..., uptime_seconds: _Optional[float] = ..., streams: _Optional[int] = ..., waiting_first_audio: _Optional[int] = ..., capacity: _Optional[int] = ..., streams_total: _Optional[int] = ..., frames_total: _Optional[int] = ..., underruns_total: _Optional[int] = ..., core_restarts: _Optional[int] = ..., modules: _Optional[_Mapping[str, ModuleStatus]] = ..., memory_bytes: _Optional[int] = ..., prefix_hits: _Optional[int] = ..., prefix_misses: _Optional[int] = ..., prefix_bytes: _Optional[int] = ...) -> None: ...
+    caches: _containers.MessageMap[str, CacheStatus]
+    def __init__(self, engine_id: _Optional[str] = ..., version: _Optional[str] = ..., state: _Optional[_Union[EngineStatus.State, str]] = ..., device: _Optional[str] = ..., uptime_seconds: _Optional[float] = ..., streams: _Optional[int] = ..., waiting_first_audio: _Optional[int] = ..., capacity: _Optional[int] = ..., streams_total: _Optional[int] = ..., frames_total: _Optional[int] = ..., underruns_total: _Optional[int] = ..., core_restarts: _Optional[int] = ..., modules: _Optional[_Mapping[str, ModuleStatus]] = ..., memory_bytes: _Optional[int] = ..., caches: _Optional[_Mapping[str, CacheStatus]] = ...) -> None: ...
+
+class CacheStatus(_message.Message):
+    __slots__ = ("hits", "misses", "evictions", "entries", "bytes", "most_bytes")
+    HITS_FIELD_NUMBER: _ClassVar[int]
+    MISSES_FIELD_NUMBER: _ClassVar[int]
+    EVICTIONS_FIELD_NUMBER: _ClassVar[int]
+    ENTRIES_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    MOST_BYTES_FIELD_NUMBER: _ClassVar[int]
+    hits: int
+    misses: int
+    evictions: int
+    entries: int
+    bytes: int
+    most_bytes: int
+    def __init__(self, hits: _Optional[int] = ..., misses: _Optional[int] = ..., evictions: _Optional[int] = ..., entries: _Optional[int] = ..., bytes: _Optional[int] = ..., most_bytes: _Optional[int] = ...) -> None: ...
 
 class ModuleStatus(_message.Message):
     __slots__ = ("steps", "rows", "busy_seconds", "last_ms")

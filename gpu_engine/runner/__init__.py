@@ -1,15 +1,15 @@
 """What touches the device: KV slots, codec state slots, sampling, and each job as one call."""
 
 from gpu_engine.runner.local import LocalDevice
-from gpu_engine.runner.protocol import Device, Outcome, PrefixStats, Shapes, Ticket
+from gpu_engine.runner.protocol import CacheStats, Device, Outcome, Shapes, Ticket
 from gpu_engine.runner.runner import Runner, Sampled
 from gpu_engine.runner.session import Session
 
 __all__ = [
+    "CacheStats",
     "Device",
     "LocalDevice",
     "Outcome",
-    "PrefixStats",
     "Runner",
     "Sampled",
     "Session",

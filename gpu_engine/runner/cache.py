@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from gpu_engine.runner.protocol import CacheStats
 from gpu_engine.runner.session import Session
 
 
@@ -28,7 +29,7 @@ class PromptCache:
     def __init__(self, most_bytes: int) -> None:
         self._entries: OrderedDict[Hashable, Entry] = OrderedDict()
         self._most = most_bytes
-        self.nbytes = self.hits = self.misses = 0
+        self._nbytes = self._hits = self._misses = self._evictions = 0
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -41,16 +42,22 @@ class PromptCache:
         found = self._entries.get(key)
         if found is not None:
             self._entries.move_to_end(key)
-            self.hits += 1
+            self._hits += 1
             return found
-        self.misses += 1
+        self._misses += 1
         entry = Entry(tuple(make()))
         if entry.nbytes <= self._most:
             self._entries[key] = entry
-            self.nbytes += entry.nbytes
-        while self.nbytes > self._most:
-            self.nbytes -= self._entries.popitem(last=False)[1].nbytes
+            self._nbytes += entry.nbytes
+        while self._nbytes > self._most:
+            self._nbytes -= self._entries.popitem(last=False)[1].nbytes
+            self._evictions += 1
         return entry
+
+    @property
+    def stats(self) -> CacheStats:
+        counts = self._hits, self._misses, self._evictions
+        return CacheStats(*counts, len(self), self._nbytes, self._most)
 
 
 def prefix_key(session: Session) -> Hashable:

@@ -10,7 +10,7 @@ import numpy as np
 import structlog
 from torch import Tensor
 
-from gpu_engine.runner.protocol import Outcome, PrefixStats, Shapes, Slots
+from gpu_engine.runner.protocol import CacheStats, Outcome, Shapes, Slots
 from gpu_engine.runner.runner import Runner, Sampled
 from gpu_engine.runner.session import Session
 
@@ -101,11 +101,9 @@ class LocalDevice:
             return Done(Outcome(0.0, nobody, ~nobody))
         return Done(Outcome(time.perf_counter() - began, nobody, nobody, voice=voice))
 
-    def prefix_stats(self) -> PrefixStats:
-        prefixes, references = self.runner.prefixes, self.runner.references
-        return PrefixStats(
-            prefixes.hits, prefixes.misses, len(prefixes), prefixes.nbytes + references.nbytes
-        )
+    def cache_stats(self) -> dict[str, CacheStats]:
+        runner = self.runner
+        return {"beginnings": runner.prefixes.stats, "references": runner.references.stats}
 
     def spoken_codes(self, slot: int, frames: int) -> Tensor:
         return self.runner.codes[slot, :frames].clone()

@@ -66,13 +66,15 @@ class Ticket(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class PrefixStats:
-    """The cache of what prompts begin with. Bytes include cloned voices' codec states."""
+class CacheStats:
+    """One cache of the device, since it was made; `most` bytes bound it."""
 
-    hits: int = 0
-    misses: int = 0
-    entries: int = 0
-    nbytes: int = 0
+    hits: int
+    misses: int
+    evictions: int
+    entries: int
+    nbytes: int
+    most: int
 
 
 class Device(Protocol):
@@ -126,7 +128,9 @@ class Device(Protocol):
         """A float32 clip as a voice."""
         ...
 
-    def prefix_stats(self) -> PrefixStats: ...
+    def cache_stats(self) -> dict[str, CacheStats]:
+        """By name: `beginnings` of prompts, `references` that the codec has heard."""
+        ...
 
     def spoken_codes(self, slot: int, frames: int) -> Tensor:
         """A copy of a stream's first codes, int64 [frames, groups]."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 import structlog
@@ -210,7 +210,7 @@ class Engine:
             raise BooksError("a voice is lost")
 
     def status(self, memory_bytes: int) -> m.CoreStatus:
-        totals, prefixes = self.scheduler.totals, self.device.prefix_stats()
+        totals = self.scheduler.totals
         return m.CoreStatus(
             streams=len(self.scheduler),
             waiting_first_audio=self.scheduler.waiting_first_audio,
@@ -222,9 +222,10 @@ class Engine:
                 kind.value: m.ModuleCounters(c.steps, c.rows, c.busy, c.last_ms)
                 for kind, c in self.counters.items()
             },
-            prefix_hits=prefixes.hits,
-            prefix_misses=prefixes.misses,
-            prefix_bytes=prefixes.nbytes,
+            caches={
+                name: m.CacheCounters(*astuple(stats))
+                for name, stats in self.device.cache_stats().items()
+            },
         )
 
 

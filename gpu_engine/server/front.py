@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import numpy as np
 
+from gpu_engine import messages as m
 from gpu_engine.audio.onset import Listener
 from gpu_engine.config import SAMPLE_RATE, TtsConfig
 from gpu_engine.errors import EngineError, InvalidRequest
@@ -142,9 +143,8 @@ class EngineService(engine_pb2_grpc.EngineServicer):
             status.frames_total = core.frames_total
             status.underruns_total = core.underruns_total
             status.memory_bytes = core.memory_bytes
-            status.prefix_hits = core.prefix_hits
-            status.prefix_misses = core.prefix_misses
-            status.prefix_bytes = core.prefix_bytes
+            for name, kept in core.caches.items():
+                status.caches[name].CopyFrom(_cache(kept))
             for name, counters in core.modules.items():
                 status.modules[name].steps = counters.steps
                 status.modules[name].rows = counters.rows
@@ -174,6 +174,17 @@ def build_service(
     tokenizer = TextTokenizer(settings.folder, config.text_ids)
     desk = Desk(settings.folder.resolve().name, config, tokenizer, settings)
     return EngineService(desk, supervisor, checkpoint_fingerprint(settings.folder), metrics)
+
+
+def _cache(kept: m.CacheCounters) -> pb.CacheStatus:
+    return pb.CacheStatus(
+        hits=kept.hits,
+        misses=kept.misses,
+        evictions=kept.evictions,
+        entries=kept.entries,
+        bytes=kept.nbytes,
+        most_bytes=kept.most,
+    )
 
 
 def _listen(listener: Listener, event: pb.SynthesizeEvent) -> None:

@@ -74,7 +74,6 @@ class StatusCollector(Collector):
             "waiting_first_audio": ("Streams without audio yet", status.waiting_first_audio),
             "capacity": ("Most concurrent streams", status.capacity),
             "memory_bytes": ("Most memory the core has held", status.memory_bytes),
-            "prefix_cache_bytes": ("Kept beginnings of prompts", status.prefix_bytes),
             "ready": ("1 while synthesis is possible", status.state == pb.EngineStatus.STATE_READY),
         }
         for name, (text, value) in gauges.items():
@@ -83,8 +82,6 @@ class StatusCollector(Collector):
             "frames": ("Frames generated", status.frames_total),
             "underruns": ("Chunks later than the playback clock", status.underruns_total),
             "core_restarts": ("Times the core died", status.core_restarts),
-            "prefix_cache_hits": ("Prompts whose beginning was kept", status.prefix_hits),
-            "prefix_cache_misses": ("Prompts whose beginning was read", status.prefix_misses),
         }
         for name, (text, value) in counters.items():
             yield CounterMetricFamily(f"parlance_engine_{name}", text, value=value)
@@ -94,3 +91,19 @@ class StatusCollector(Collector):
         for module, counters_of in status.modules.items():
             busy.add_metric([module], counters_of.busy_seconds)
         yield busy
+        yield from _caches(status)
+
+
+def _caches(status: pb.EngineStatus) -> Iterator[Metric]:
+    """What the core keeps on its device, by cache."""
+    for field, text in {"bytes": "Bytes kept", "entries": "Things kept"}.items():
+        gauge = GaugeMetricFamily(f"parlance_engine_cache_{field}", text, labels=["cache"])
+        for name, cache in status.caches.items():
+            gauge.add_metric([name], getattr(cache, field))
+        yield gauge
+    counts = {"hits": "Found", "misses": "Made", "evictions": "Given up for others"}
+    for field, text in counts.items():
+        counter = CounterMetricFamily(f"parlance_engine_cache_{field}", text, labels=["cache"])
+        for name, cache in status.caches.items():
+            counter.add_metric([name], getattr(cache, field))
+        yield counter

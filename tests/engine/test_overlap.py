@@ -13,7 +13,7 @@ import torch
 from gpu_engine import messages as m
 from gpu_engine.models.checkpoint import Checkpoint
 from gpu_engine.proto import engine_pb2 as pb
-from gpu_engine.runner import LocalDevice, Outcome, Ticket
+from gpu_engine.runner import CacheStats, LocalDevice, Outcome, Ticket
 from gpu_engine.runner.cache import PromptCache
 from gpu_engine.scheduler import BooksError
 from gpu_engine.server.engine import Engine
@@ -115,14 +115,15 @@ def test_a_slot_is_used_again_only_after_its_last_job(
 
 def test_the_second_prompt_of_a_voice_is_not_read_again(bench: Bench) -> None:
     one = bench.say(start())
-    stats = bench.device.prefix_stats()
+    stats = bench.device.cache_stats()["beginnings"]
     other = bench.say(start())
-    again = bench.device.prefix_stats()
+    again = bench.device.cache_stats()["beginnings"]
     assert (stats.hits, stats.misses, stats.entries) == (0, 1, 1)
     assert (again.hits, again.misses, again.entries) == (1, 1, 1)
     assert again.nbytes == stats.nbytes > 0
     status = bench.engine.status(memory_bytes=0)
-    assert (status.prefix_hits, status.prefix_misses) == (1, 1)
+    kept = status.caches["beginnings"]
+    assert (kept.hits, kept.misses) == (1, 1)
     assert torch.equal(one.codes, other.codes)
     assert one.pcm == other.pcm
 
@@ -136,7 +137,7 @@ def test_voices_languages_and_instructions_have_beginnings_of_their_own(bench: B
     ):
         bench.say(other)
     bench.say(start("Another text."))
-    stats = bench.device.prefix_stats()
+    stats = bench.device.cache_stats()["beginnings"]
     assert (stats.hits, stats.misses) == (1, 4)
 
 
@@ -165,9 +166,10 @@ def test_a_clone_in_context_starts_where_its_reference_ended_each_time(
         embedding=pb.SpeakerEmbedding(values=vector), codes=codes, text="Once upon a time."
     )
     one = bench.say(start(voice=pb.Voice(reference=reference)))
-    heard = bench.runner.references
+    heard = bench.device.cache_stats()["references"]
     assert (heard.hits, heard.misses) == (0, 1)
     other = bench.say(start(voice=pb.Voice(reference=reference)))
+    heard = bench.device.cache_stats()["references"]
     assert (heard.hits, heard.misses) == (1, 1)
     assert one.pcm == other.pcm
 
@@ -176,7 +178,7 @@ def test_the_cache_is_bounded_by_bytes() -> None:
     cache = PromptCache(most_bytes=1000)
     for key in range(5):
         cache.get(key, lambda: [torch.zeros(100)])
-    assert (len(cache), cache.nbytes) == (2, 800)
+    assert cache.stats == CacheStats(0, 5, 3, 2, 800, 1000)
     assert 4 in cache
     assert 0 not in cache
     cache.get(3, lambda: [torch.zeros(100)])
@@ -188,7 +190,7 @@ def test_the_cache_is_bounded_by_bytes() -> None:
 def test_what_is_larger_than_the_cache_is_made_and_not_kept() -> None:
     cache = PromptCache(most_bytes=10)
     assert len(cache.get("large", lambda: [torch.zeros(100)]).tensors[0]) == 100
-    assert (len(cache), cache.nbytes) == (0, 0)
+    assert cache.stats == CacheStats(0, 1, 0, 0, 0, 10)
 
 
 def test_a_batch_that_fails_ends_only_the_row_at_fault(bench: Bench) -> None:

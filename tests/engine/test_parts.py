@@ -117,7 +117,8 @@ def test_metrics_tell_ends_audio_and_state() -> None:
     finished.first_audible_ms = 60
     metrics.count(pb.SynthesizeEvent(finished=finished))
     metrics.count(pb.SynthesizeEvent(error=pb.Error(code="engine_full")))
-    status = pb.EngineStatus(state=pb.EngineStatus.STATE_READY, streams=3, prefix_hits=5)
+    status = pb.EngineStatus(state=pb.EngineStatus.STATE_READY, streams=3)
+    status.caches["beginnings"].hits = 5
     metrics.registry.register(StatusCollector(lambda: status))
     lines = generate_latest(metrics.registry).decode().splitlines()
     assert 'parlance_engine_streams_ended_total{how="stop"} 1.0' in lines
@@ -127,7 +128,7 @@ def test_metrics_tell_ends_audio_and_state() -> None:
     assert "parlance_engine_first_audio_seconds_sum 0.04" in lines
     assert "parlance_engine_first_audible_seconds_sum 0.06" in lines
     assert "parlance_engine_streams 3.0" in lines
-    assert "parlance_engine_prefix_cache_hits_total 5.0" in lines
+    assert 'parlance_engine_cache_hits_total{cache="beginnings"} 5.0' in lines
 
 
 async def test_voices_to_encode_do_not_pile_up(tmp_path: Path) -> None:

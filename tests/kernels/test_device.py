@@ -101,7 +101,7 @@ def test_the_beginning_of_a_prompt_is_read_once(checkpoint: Callable[[str], Chec
     """A voice's second streamed text joins without a prefill."""
     device = GraphDevice(checkpoint(CUSTOM), Plan.plain(SLOTS, POSITIONS))
     opened(device, checkpoint(CUSTOM))
-    stats = device.prefix_stats()
+    stats = device.cache_stats()["beginnings"]
     assert (stats.hits, stats.misses, stats.entries) == (1, 1, 1)
     assert stats.nbytes > 0
 

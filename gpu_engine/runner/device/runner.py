@@ -23,7 +23,7 @@ from gpu_engine.runner.device.lanes import Lane, Pending, Reader, Replay, outcom
 from gpu_engine.runner.device.plan import Plan
 from gpu_engine.runner.device.prefill import LENGTHS, PrefillStep
 from gpu_engine.runner.device.talker import TalkerStep
-from gpu_engine.runner.protocol import Outcome, PrefixStats, Shapes, Slots
+from gpu_engine.runner.protocol import CacheStats, Outcome, Shapes, Slots
 from gpu_engine.runner.session import Session
 from gpu_engine.runner.voice import encode_voice
 
@@ -222,9 +222,8 @@ class GraphDevice:
         with self.main.here():
             return _voice(self.checkpoint, pcm)
 
-    def prefix_stats(self) -> PrefixStats:
-        cache = self.prefixes
-        return PrefixStats(cache.hits, cache.misses, len(cache), cache.nbytes)
+    def cache_stats(self) -> dict[str, CacheStats]:
+        return {"beginnings": self.prefixes.stats}
 
     def spoken_codes(self, slot: int, frames: int) -> Tensor:
         with self.main.here():
