@@ -1,5 +1,4 @@
-"""The usage ledger: a reservation while a request runs, one immutable event when it has ended,
-and the sums of the events by hour and by day."""
+"""The usage ledger: a reservation while a request runs, one immutable event when it has ended."""
 
 from __future__ import annotations
 
@@ -18,6 +17,8 @@ from billing.credit.models import CreditEntry
 from billing.invoices.models import BillingDetails, Document, DocumentLine, Seller
 from billing.prices.models import Agreement, PriceBook, PriceRate, PriceVersion
 from billing.rating import Outcome
+from billing.rollups.models import Grain, Rollup
+from billing.upkeep.models import Finding, Retention
 
 # Where Django looks for the app's tables.
 __all__ = [
@@ -30,13 +31,17 @@ __all__ = [
     "EngineClass",
     "EngineHeartbeat",
     "EngineHour",
+    "Finding",
     "FixedCost",
+    "Grain",
     "HourlyPrice",
     "PriceBook",
     "PriceRate",
     "PriceVersion",
     "ReferencePrice",
     "Reservation",
+    "Retention",
+    "Rollup",
     "Seller",
     "UsageEvent",
 ]
@@ -121,62 +126,3 @@ class UsageEvent(models.Model):
 
     def __str__(self) -> str:
         return str(self.id)
-
-
-class Grain(models.TextChoices):
-    HOUR = "hour"
-    DAY = "day"
-
-
-class Rollup(models.Model):
-    """What the events of one UTC hour or day, alike in all that they are broken down by, add up
-    to. See `billing.rollups`, which alone writes it."""
-
-    id = models.UUIDField(primary_key=True, editable=False)
-    grain = models.CharField(max_length=4, choices=Grain.choices)
-    start = models.DateTimeField()
-    tenant = models.ForeignKey("tenants.Tenant", models.PROTECT, related_name="+", db_index=False)
-    key = models.ForeignKey(
-        "keys.ApiKey", models.PROTECT, null=True, related_name="+", db_index=False
-    )
-    model = models.CharField(max_length=100)
-    voice = models.CharField(max_length=100)
-    price_version = models.PositiveIntegerField(null=True)
-    requests = models.BigIntegerField()
-    cancelled = models.BigIntegerField()
-    failures = models.BigIntegerField()
-    characters = models.BigIntegerField()
-    billed_characters = models.BigIntegerField()
-    audio_ms = models.BigIntegerField()
-    frames = models.BigIntegerField()
-    text_tokens = models.BigIntegerField()
-    talker_us = models.BigIntegerField()
-    predictor_us = models.BigIntegerField()
-    codec_us = models.BigIntegerField()
-    first_audio_ms = models.BigIntegerField(help_text="Sum over the requests that had audio.")
-    first_audios = models.BigIntegerField(help_text="How many those are.")
-    underruns = models.BigIntegerField()
-    interrupted = models.BigIntegerField(help_text="Requests with an underrun.")
-
-    class Meta:
-        indexes = (
-            models.Index(fields=["tenant", "grain", "start"], name="rollups_of_tenant"),
-            # The platform's own sums, and the reconciliation of a day.
-            models.Index(fields=["grain", "start"], name="rollups_by_time"),
-        )
-
-    def __str__(self) -> str:
-        return f"{self.grain} of {self.start:%Y-%m-%d %H:%M}"
-
-
-class Retention(models.Model):
-    """How long a tenant's usage events are kept; without a row, for ever. Sums stay."""
-
-    tenant = models.OneToOneField("tenants.Tenant", models.PROTECT, primary_key=True)
-    days = models.PositiveIntegerField(null=True, help_text="Empty: for ever.")
-    kept_from = models.DateTimeField(
-        null=True, editable=False, help_text="Events before this have been removed."
-    )
-
-    def __str__(self) -> str:
-        return f"{self.days} days of {self.tenant}" if self.days else f"all of {self.tenant}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -14,6 +14,8 @@ from django.utils import timezone
 
 from billing.models import Reservation, UsageEvent
 from billing.rating import Outcome
+from billing.rollups import services as rollups
+from billing.statements import insert_new
 from ttsapp import ids
 
 BATCH = 500
@@ -64,12 +66,22 @@ def reserve(request: Metered) -> None:
         _reservation(request).save(force_insert=True)
 
 
-@transaction.atomic
 def settle(request: Metered, usage: Usage) -> bool:
     """Writes the request's one event and lifts its reservation. False if it was settled before."""
-    first = _insert(_event(request, usage))
-    Reservation.objects.filter(pk=request.id).delete()
-    return first
+    return bool(settle_all([(request, usage)]))
+
+
+@transaction.atomic
+def settle_all(ended: Iterable[tuple[Metered, Usage]]) -> set[UUID]:
+    """Writes the one event of each request, adds them to the sums and lifts the reservations.
+
+    Returns which were not settled before: their primary keys alone decide."""
+    # In one order everywhere: two transactions with the same requests cannot block each other.
+    events = sorted((_event(*each) for each in ended), key=lambda event: event.pk)
+    first = insert_new(events)
+    Reservation.objects.filter(pk__in=[event.pk for event in events]).delete()
+    rollups.add(first)
+    return {event.pk for event in first}
 
 
 def close_orphans(older_than: timedelta, note: Callable[[Metered], object]) -> int:
@@ -94,18 +106,6 @@ def _lose(request: Metered, note: Callable[[Metered], object]) -> bool:
 
 def _orphans(limit: datetime) -> QuerySet[Reservation]:
     return Reservation.objects.filter(created_at__lte=limit).order_by("pk")
-
-
-def _insert(event: UsageEvent) -> bool:
-    """The primary key alone decides who settles first."""
-    try:
-        with transaction.atomic():
-            event.save(force_insert=True)
-    except IntegrityError:
-        if not UsageEvent.objects.filter(pk=event.pk).exists():
-            raise
-        return False
-    return True
 
 
 def _reservation(request: Metered) -> Reservation:
@@ -137,9 +137,10 @@ def _event(request: Metered, usage: Usage) -> UsageEvent:
         audio_ms=usage.audio_ms,
         frames=usage.frames,
         text_tokens=usage.text_tokens,
-        talker_ms=usage.talker_ms,
-        predictor_ms=usage.predictor_ms,
-        codec_ms=usage.codec_ms,
+        # Whole microseconds, as the sums have them.
+        talker_ms=round(usage.talker_ms, 3),
+        predictor_ms=round(usage.predictor_ms, 3),
+        codec_ms=round(usage.codec_ms, 3),
         first_audio_ms=usage.first_audio_ms,
         underruns=usage.underruns,
         finish_reason=usage.finish_reason,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import secrets
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def uuid7() -> UUID:
@@ -15,7 +17,7 @@ def uuid7() -> UUID:
 
 def lowest(moment: datetime) -> UUID:
     """The smallest UUIDv7 of that millisecond: the bound of a range over ids."""
-    return _assemble(int(moment.timestamp() * 1000), 0)
+    return _assemble((moment - _EPOCH) // timedelta(milliseconds=1), 0)
 
 
 def moment(value: UUID) -> datetime:

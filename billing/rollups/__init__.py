@@ -1,0 +1,1 @@
+"""Sums of the usage events, by hour and by day."""

@@ -1,0 +1,91 @@
+"""What is added up of the events, and what it is broken down by."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass, replace
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+from uuid import UUID
+
+from django.db.models import BigIntegerField, Count, F, Q, Sum
+from django.db.models.functions import Cast, Round
+
+from billing.models import UsageEvent
+from billing.rating import Outcome
+from billing.rollups.models import Grain
+
+FAILURES = (Outcome.FAILED, Outcome.LOST)
+DIMENSIONS = ("tenant_id", "key_id", "model", "voice", "voice_kind", "price_version")
+
+
+def _microseconds(column: str) -> Any:
+    """Whole ones, so that no order of adding gives another sum."""
+    return Cast(Sum(Round(F(column) * 1000), default=0), BigIntegerField())
+
+
+# Of events, in SQL. A rollup has a column of each name.
+MEASURES: dict[str, Any] = {
+    "requests": Count("id"),
+    "cancelled": Count("id", filter=Q(outcome=Outcome.CANCELLED)),
+    "failures": Count("id", filter=Q(outcome__in=FAILURES)),
+    "characters": Sum("characters", default=0),
+    "billed_characters": Sum("billed_characters", default=0),
+    "top_up_characters": Sum("top_up_characters", default=0),
+    "audio_ms": Sum("audio_ms", default=0),
+    "frames": Sum("frames", default=0),
+    "text_tokens": Sum("text_tokens", default=0),
+    "talker_us": _microseconds("talker_ms"),
+    "predictor_us": _microseconds("predictor_ms"),
+    "codec_us": _microseconds("codec_ms"),
+    "first_audio_ms": Sum("first_audio_ms", default=0),
+    "first_audios": Count("first_audio_ms"),
+    "underruns": Sum("underruns", default=0),
+    "interrupted": Count("id", filter=Q(underruns__gt=0)),
+}
+
+
+def measured(event: UsageEvent) -> dict[str, int]:
+    """The same of one event in hand."""
+    return {
+        "requests": 1,
+        "cancelled": int(event.outcome == Outcome.CANCELLED),
+        "failures": int(event.outcome in FAILURES),
+        "characters": event.characters,
+        "billed_characters": event.billed_characters,
+        "top_up_characters": event.top_up_characters,
+        "audio_ms": event.audio_ms,
+        "frames": event.frames,
+        "text_tokens": event.text_tokens,
+        "talker_us": round(event.talker_ms * 1000),
+        "predictor_us": round(event.predictor_ms * 1000),
+        "codec_us": round(event.codec_ms * 1000),
+        "first_audio_ms": event.first_audio_ms or 0,
+        "first_audios": int(event.first_audio_ms is not None),
+        "underruns": event.underruns,
+        "interrupted": int(event.underruns > 0),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which row of the rollups an event is added to."""
+
+    grain: Grain
+    start: datetime
+    tenant_id: int
+    key_id: int | None
+    model: str
+    voice: str
+    voice_kind: str
+    price_version: int | None
+
+    @property
+    def id(self) -> UUID:
+        """Computed, so that one column is the whole key: no database takes NULLs for equal."""
+        written = (self.grain.value, int(self.start.timestamp()), *astuple(self)[2:])
+        return UUID(bytes=blake2b(repr(written).encode(), digest_size=16).digest())
+
+    @property
+    def day(self) -> Place:
+        return replace(self, grain=Grain.DAY, start=self.start.replace(hour=0))

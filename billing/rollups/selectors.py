@@ -1,0 +1,158 @@
+"""Reading the sums: of whole days and hours from the rollups, of parts of an hour from events."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet, Sum
+from django.db.models.functions import Trunc, TruncHour
+from django.utils import timezone
+
+from billing.models import Retention, UsageEvent
+from billing.rollups.measures import DIMENSIONS, MEASURES, Place
+from billing.rollups.models import Grain, Rollup
+from ttsapp import ids
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of a range, and what it is read from; `grain` None: the events."""
+
+    grain: Grain | None
+    since: datetime
+    until: datetime
+
+
+def sums(
+    since: datetime,
+    until: datetime,
+    measures: Sequence[str],
+    by: Sequence[str] = (),
+    interval: str | None = None,
+    **scope: Any,
+) -> list[Row]:
+    """Rows of `by` (columns of an event), `start` (of the `interval`: hour, day, week or month,
+    UTC) and `measures`. `since` is in the range, `until` is not. `scope` filters: `tenant_id=1`.
+
+    Without `by` and `interval` there is one row, of zeros if nothing was used."""
+    columns = (*(("start",) if interval else ()), *by)
+    total: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
+    if not columns:
+        total[()]
+    for span in spans(since, until, finest=interval):
+        for row in _of_span(span, measures, by, interval, scope):
+            total[tuple(row[column] for column in columns)].update(
+                {name: row[f"sum_{name}"] for name in measures}
+            )
+    return [
+        dict(zip(columns, place, strict=True)) | {name: added[name] for name in measures}
+        for place, added in total.items()
+    ]
+
+
+def total(since: datetime, until: datetime, measures: Sequence[str], **scope: Any) -> Row:
+    """The sums over all of a range."""
+    return sums(since, until, measures, **scope)[0]
+
+
+def spans(since: datetime, until: datetime, finest: str | None = None) -> Iterator[Span]:
+    """The range in at most five parts, each from the coarsest sums that fit. Nothing is later than
+    now: a range that ends there ends with its hour."""
+    if until >= timezone.now():
+        until = _up(until, HOUR)
+    first, last = _up(since, HOUR), _down(until, HOUR)
+    if first >= last:
+        yield from _span(None, since, until)
+        return
+    yield from _span(None, since, first)
+    begin, end = _up(first, DAY), _down(last, DAY)
+    if begin >= end or finest == "hour":
+        yield from _span(Grain.HOUR, first, last)
+    else:
+        yield from _span(Grain.HOUR, first, begin)
+        yield from _span(Grain.DAY, begin, end)
+        yield from _span(Grain.HOUR, end, last)
+    yield from _span(None, last, until)
+
+
+def days(since: datetime, until: datetime) -> Iterator[datetime]:
+    """The UTC days that the range touches."""
+    day = _down(since, DAY)
+    while day < until:
+        yield day
+        day += DAY
+
+
+def from_events(day: datetime) -> dict[Place, Counter[str]]:
+    """What the rows of a UTC day should be, hourly and daily."""
+    events: Any = _kept(UsageEvent.objects.filter(**of_time(day, day + DAY)), day).order_by()
+    hours = events.annotate(start=TruncHour("started_at", tzinfo=UTC)).values("start", *DIMENSIONS)
+    added: defaultdict[Place, Counter[str]] = defaultdict(Counter)
+    for row in hours.annotate(**{f"sum_{name}": value for name, value in MEASURES.items()}):
+        hour = Place(Grain.HOUR, row["start"], *(row[name] for name in DIMENSIONS))
+        for place in (hour, hour.day):
+            added[place].update({name: row[f"sum_{name}"] for name in MEASURES})
+    return added
+
+
+def comparable(day: datetime) -> QuerySet[Rollup]:
+    """The rows of a UTC day that can still be compared with events."""
+    return _kept(Rollup.objects.filter(start__gte=day, start__lt=day + DAY), day)
+
+
+def of_time(since: datetime, until: datetime) -> dict[str, UUID]:
+    """A filter on events. By id, which partitions and indexes go by, and which sorts by time."""
+    return {"pk__gte": ids.lowest(since), "pk__lt": ids.lowest(until)}
+
+
+def _of_span(
+    span: Span, measures: Sequence[str], by: Sequence[str], interval: str | None, scope: Row
+) -> Any:
+    rows: Any
+    if span.grain is None:
+        rows = UsageEvent.objects.filter(**of_time(span.since, span.until), **scope)
+        at, found = "started_at", {name: MEASURES[name] for name in measures}
+    else:
+        rows = Rollup.objects.filter(
+            grain=span.grain, start__gte=span.since, start__lt=span.until, **scope
+        )
+        at, found = "start", {name: Sum(name, default=0) for name in measures}
+    columns = list(by)
+    if interval:
+        rows = rows.annotate(interval=Trunc(at, interval, tzinfo=UTC))
+        columns.append("interval")
+    summed = {f"sum_{name}": value for name, value in found.items()}
+    if not columns:
+        return [rows.aggregate(**summed)]
+    found_rows = rows.order_by().values(*columns).annotate(**summed)
+    return [{**row, "start": row.get("interval")} for row in found_rows]
+
+
+def _kept(rows: QuerySet[Any], day: datetime) -> QuerySet[Any]:
+    """Without tenants whose events of that day are gone."""
+    gone = Retention.objects.filter(kept_from__gt=day).values("tenant_id")
+    return rows.exclude(tenant_id__in=gone)
+
+
+def _span(grain: Grain | None, since: datetime, until: datetime) -> Iterator[Span]:
+    if since < until:
+        yield Span(grain, since, until)
+
+
+def _down(moment: datetime, step: timedelta) -> datetime:
+    """The beginning of its UTC hour or day."""
+    moment = moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    return moment.replace(hour=0) if step == DAY else moment
+
+
+def _up(moment: datetime, step: timedelta) -> datetime:
+    down = _down(moment, step)
+    return down if down == moment else down + step

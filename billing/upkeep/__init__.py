@@ -1,0 +1,1 @@
+"""What keeps the ledger right over the years: partitions, retention, reconciliation."""

@@ -1,0 +1,45 @@
+"""How long events are kept, and what the reconciliation found."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from ttsapp.ids import uuid7
+
+
+class Retention(models.Model):
+    """How long a tenant's usage events are kept; without a row, for ever. Sums stay."""
+
+    tenant = models.OneToOneField("tenants.Tenant", models.PROTECT, primary_key=True)
+    days = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: for ever.")
+    kept_from = models.DateTimeField(
+        null=True, editable=False, help_text="Events before this have been removed."
+    )
+
+    def __str__(self) -> str:
+        return f"{self.days} days of {self.tenant}" if self.days else f"all of {self.tenant}"
+
+
+class Finding(models.Model):
+    """Something about the ledger that a person has to look at, until it is found no more."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    check_name = models.CharField(max_length=30, help_text="Which check found it.")
+    subject = models.CharField(max_length=200, help_text="What it found it in.")
+    detail = models.CharField(max_length=500)
+    found_at = models.DateTimeField()
+    seen_at = models.DateTimeField(help_text="When it was found last.")
+    resolved_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-id",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=["check_name", "subject"],
+                condition=models.Q(resolved_at=None),
+                name="one_open_finding",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.check_name}: {self.subject}"
