@@ -42,6 +42,7 @@ urlpatterns = [
     path("openai/v1", include("ttsapp.dialects.openai.urls")),
     path("console", RedirectView.as_view(pattern_name="console:home")),
     path("console/", include("ttsapp.console.urls")),
+    path("platform/", include("ttsapp.console.platform_urls")),
     path("favicon.ico", RedirectView.as_view(url="/static/console/icon.svg")),
     path("admin/", admin.site.urls),
 ]

@@ -16,10 +16,11 @@ from ttsapp import database
 from ttsapp.errors import ApiError
 from ttsapp.http import error_response
 from ttsapp.tenants import selectors
-from ttsapp.tenants.models import Membership, Permission
+from ttsapp.tenants.models import Membership, Permission, PlatformPermission, PlatformRole
 
 Rest = ParamSpec("Rest")
 Page = Callable[Concatenate[HttpRequest, Membership, Rest], HttpResponse]
+PlatformPage = Callable[Concatenate[HttpRequest, PlatformRole, Rest], HttpResponse]
 Answer = Coroutine[Any, Any, HttpResponseBase]
 Fetch = Callable[Concatenate[HttpRequest, Membership, Rest], Answer]
 
@@ -44,6 +45,28 @@ def member_page(
             if not membership.may(permission):
                 raise PermissionDenied
             return page(request, membership, *args, **kwargs)
+
+        return guarded
+
+    return decorate
+
+
+def platform_page(
+    permission: PlatformPermission,
+) -> Callable[[PlatformPage[Rest]], Callable[..., HttpResponse]]:
+    """404 for people without a role over the installation: these pages are none of theirs."""
+
+    def decorate(page: PlatformPage[Rest]) -> Callable[..., HttpResponse]:
+        @never_cache
+        @login_required
+        @wraps(page)
+        def guarded(request: HttpRequest, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
+            role = selectors.platform_role(request.user)
+            if role is None:
+                raise Http404
+            if not role.may(permission):
+                raise PermissionDenied
+            return page(request, role, *args, **kwargs)
 
         return guarded
 

@@ -8,7 +8,7 @@ from enum import Enum
 
 from django.urls import reverse
 
-from ttsapp.tenants.models import Permission
+from ttsapp.tenants.models import Permission, PlatformPermission
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,15 @@ TENANT = (
     Entry("start", "Quick start", Permission.VIEW),
 )
 
+PLATFORM = (Entry("tenants", "Tenants", PlatformPermission.VIEW, below=("tenant",)),)
+
 
 def of_tenant(slug: str, page: str, may: Container[Enum]) -> Sequence[Link]:
     return tuple(_links("console", TENANT, page, may, (slug,)))
+
+
+def of_platform(page: str, may: Container[Enum]) -> Sequence[Link]:
+    return tuple(_links("platform", PLATFORM, page, may, ()))
 
 
 def _links(

@@ -1,7 +1,9 @@
-"""What every page of a tenant has around its content."""
+"""What every page has around its content: of a tenant's, and of the installation's."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from enum import Enum
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -9,7 +11,7 @@ from django.shortcuts import render
 
 from ttsapp.console import navigation
 from ttsapp.tenants import selectors as tenants
-from ttsapp.tenants.models import Membership, Permission, Role
+from ttsapp.tenants.models import Membership, PlatformRole, Role
 
 
 def page(
@@ -21,13 +23,40 @@ def page(
 ) -> HttpResponse:
     """Renders console/NAME.html; that, or `content["page"]`, is current in the navigation.
     Templates ask `may.manage_keys` and the like."""
+    tenant, permissions = membership.tenant, Role(membership.role).permissions
     around = {
-        "tenant": membership.tenant,
+        **person(request),
+        "place": tenant.name,
+        "tenant": tenant,
         "role": membership.role,
-        "memberships": tenants.memberships(request.user),
-        "may": {permission.value: membership.may(permission) for permission in Permission},
+        "may": _named(permissions),
+        "links": navigation.of_tenant(tenant.slug, content.get("page", name), permissions),
         "base": request.build_absolute_uri("/").rstrip("/"),
     }
-    permissions, current = Role(membership.role).permissions, content.get("page", name)
-    around["links"] = navigation.of_tenant(membership.tenant.slug, current, permissions)
     return render(request, f"console/{name}.html", around | content, status=status)
+
+
+def platform_page(
+    request: HttpRequest, role: PlatformRole, name: str, content: dict[str, Any], status: int = 200
+) -> HttpResponse:
+    """The same for platform/NAME.html."""
+    around = {
+        **person(request),
+        "place": "Installation",
+        "role": role.value,
+        "may": _named(role.permissions),
+        "links": navigation.of_platform(content.get("page", name), role.permissions),
+    }
+    return render(request, f"platform/{name}.html", around | content, status=status)
+
+
+def person(request: HttpRequest) -> dict[str, Any]:
+    """Who is signed in, and where they may go."""
+    return {
+        "memberships": tenants.memberships(request.user),
+        "platform_role": tenants.platform_role(request.user),
+    }
+
+
+def _named(permissions: Iterable[Enum]) -> dict[str, bool]:
+    return {permission.value: True for permission in permissions}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import models
 
 from ttsapp.limits.fields import LimitFields
@@ -85,6 +86,10 @@ _PLATFORM_PERMISSIONS = {
 }
 
 
+# A tenant's pages lie beside these.
+RESERVED_SLUGS = frozenset({"login", "logout"})
+
+
 class Tenant(LimitFields):
     """A customer of this installation: owns keys and usage. A limit that is empty is the
     installation's own."""
@@ -100,6 +105,12 @@ class Tenant(LimitFields):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        super().clean()
+        if self.slug in RESERVED_SLUGS:
+            message = "The console has a page of this name: choose another."
+            raise ValidationError({"slug": message})
 
 
 class PlatformMembership(models.Model):

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from django.db.models import QuerySet
+from typing import Any
 
-from ttsapp.tenants.models import Membership, PlatformMembership, PlatformRole
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from ttsapp.keys.models import ApiKey
+from ttsapp.tenants.models import Membership, PlatformMembership, PlatformRole, Tenant
+
+
+def tenant(tenant_id: int) -> Tenant:
+    return Tenant.objects.get(pk=tenant_id)
 
 
 def memberships(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Membership]:
@@ -23,3 +31,31 @@ def platform_role(user: AbstractBaseUser | AnonymousUser) -> PlatformRole | None
         return PlatformRole.OPERATOR
     found = PlatformMembership.objects.filter(user__id=user.pk or 0).first()
     return PlatformRole(found.role) if found else None
+
+
+def tenants(name: str = "", state: str = "") -> QuerySet[Tenant]:
+    """Of the whole installation: for who runs it."""
+    found = Tenant.objects.all()
+    if name:
+        found = found.filter(Q(name__icontains=name) | Q(slug__icontains=name))
+    if state:
+        found = found.filter(suspended_at__isnull=state == "active")
+    return found
+
+
+def counted(tenants: QuerySet[Tenant]) -> QuerySet[Tenant]:
+    """With how many members each has, and how many keys that work."""
+    return tenants.annotate(
+        member_count=_count(Membership.objects.all()),
+        key_count=_count(ApiKey.objects.filter(revoked_at=None)),
+    )
+
+
+def members(tenant: Tenant) -> QuerySet[Membership]:
+    return Membership.objects.filter(tenant=tenant).select_related("user", "tenant")
+
+
+def _count(rows: QuerySet[Any]) -> Coalesce:
+    """A subquery for each row that is shown: a join would multiply members by keys."""
+    own = rows.filter(tenant=OuterRef("pk")).order_by().values("tenant")
+    return Coalesce(Subquery(own.annotate(number=Count("pk")).values("number")), 0)

@@ -25,6 +25,8 @@ def create_tenant(actor: Actor, name: str, slug: str) -> Tenant:
 def rename_tenant(actor: Actor, tenant: Tenant, name: str) -> None:
     locked = Tenant.objects.select_for_update().get(pk=tenant.pk)
     before, locked.name = locked.name, name
+    if before == name:
+        return
     locked.save(update_fields=["name"])
     record(actor, Action.TENANT_RENAMED, tenant, tenant.slug, changes={"name": (before, name)})
 

@@ -1,4 +1,4 @@
-"""Where a person lands: their first tenant, or word that there is none."""
+"""Where a person lands: their first tenant, the installation, or word that there is neither."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from ttsapp.tenants import selectors as tenants
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
     first = tenants.memberships(request.user).first()
-    if first is None:
-        return render(request, "console/empty.html")
-    return redirect("console:overview", slug=first.tenant.slug)
+    if first is not None:
+        return redirect("console:overview", slug=first.tenant.slug)
+    if tenants.platform_role(request.user) is not None:
+        return redirect("platform:tenants")
+    return render(request, "console/empty.html")

@@ -1,0 +1,64 @@
+"""The installation's tenants, by who runs it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.console.conftest import SignIn
+from tests.ttsapp.conftest import Party
+from ttsapp.audit.models import AuditEntry
+from ttsapp.tenants.models import Tenant
+
+
+def test_it_works(sign_in: SignIn, alice: Party) -> None:
+    client = sign_in("operator")
+    made = client.post("/platform/tenants", {"name": "Zoe", "slug": "zoe"})
+    page = client.get("/platform/tenants?q=zo&state=active")
+
+    assert made.headers["location"] == "/platform/tenants/zoe"
+    assert [tenant.slug for tenant in page.context["shown"].object_list] == ["zoe"]
+    entry = AuditEntry.objects.get(tenant__slug="zoe")
+    assert (entry.action, entry.actor) == ("tenant.created", "user:operator")
+
+
+def test_members_and_keys_are_counted(sign_in: SignIn, alice: Party) -> None:
+    sign_in("viewer")
+    page = sign_in("operator").get("/platform/tenants?q=alice")
+    (found,) = page.context["shown"].object_list
+    assert (found.member_count, found.key_count) == (2, 1)
+
+
+@pytest.mark.parametrize("slug", ["login", "alice", "no spaces"])
+def test_a_name_that_addresses_cannot_have(sign_in: SignIn, slug: str) -> None:
+    response = sign_in("operator").post("/platform/tenants", {"name": "X", "slug": slug})
+    assert response.status_code == 400
+    assert list(response.context["form"].errors) == ["slug"]
+    assert Tenant.objects.count() == 2
+
+
+def test_limits_are_changed_with_what_they_were(sign_in: SignIn, alice: Party) -> None:
+    fields = {"name": "Alice", "requests_per_minute": "60"}
+    sign_in("operator").post("/platform/tenants/alice", fields)
+    entry = AuditEntry.objects.get(action="tenant.limited")
+    assert entry.changes == {"requests_per_minute": [None, 60]}
+    assert not AuditEntry.objects.filter(action="tenant.renamed").exists()
+
+
+def test_a_warning_after_the_stop_is_refused(sign_in: SignIn, alice: Party) -> None:
+    fields = {"name": "Alice", "soft_monthly_characters": "2", "hard_monthly_characters": "1"}
+    response = sign_in("operator").post("/platform/tenants/alice", fields)
+    assert response.status_code == 400
+    assert list(response.context["form"].errors) == ["soft_monthly_characters"]
+    alice.tenant.refresh_from_db()
+    assert alice.tenant.hard_monthly_characters is None
+
+
+def test_a_suspension_needs_a_reason(sign_in: SignIn, alice: Party) -> None:
+    client = sign_in("operator")
+    refused = client.post("/platform/tenants/alice/suspend", {"reason": " "})
+    assert refused.status_code == 400
+    client.post("/platform/tenants/alice/suspend", {"reason": "Unpaid."})
+    assert AuditEntry.objects.get(action="tenant.suspended").reason == "Unpaid."
+    client.post("/platform/tenants/alice/restore")
+    alice.tenant.refresh_from_db()
+    assert alice.tenant.suspended_at is None

@@ -1,0 +1,143 @@
+"""The tenants of the installation: found, made, renamed, limited, suspended and restored."""
+
+from __future__ import annotations
+
+from django import forms
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods, require_POST
+
+from ttsapp.audit.services import Actor
+from ttsapp.console.access import platform_page
+from ttsapp.console.shell import platform_page as page
+from ttsapp.limits.fields import NAMES
+from ttsapp.limits.rules import Limits
+from ttsapp.tenants import selectors, services
+from ttsapp.tenants.forms import NewTenantForm, TenantForm
+from ttsapp.tenants.models import PlatformPermission, PlatformRole, Tenant
+
+PAGE = 50
+
+
+class SearchForm(forms.Form):
+    q = forms.CharField(required=False, max_length=100, label="Name")
+    state = forms.ChoiceField(
+        required=False,
+        choices=[("", "any"), ("active", "active"), ("suspended", "suspended")],
+    )
+    page = forms.IntegerField(required=False, min_value=1, widget=forms.HiddenInput)
+
+
+class ReasonForm(forms.Form):
+    reason = forms.CharField(max_length=300, label="Reason, which the tenant's people read")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@platform_page(PlatformPermission.VIEW)
+def tenants(request: HttpRequest, role: PlatformRole) -> HttpResponse:
+    if request.method == "POST":
+        return _create(request, role)
+    return _list(request, role, NewTenantForm())
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@platform_page(PlatformPermission.VIEW)
+def tenant(request: HttpRequest, role: PlatformRole, slug: str) -> HttpResponse:
+    found = _find(slug)
+    if request.method == "POST":
+        return _change(request, role, found)
+    return _show(request, role, found, TenantForm(initial=_now(found)))
+
+
+@require_POST
+@platform_page(PlatformPermission.MANAGE_TENANTS)
+def suspend(request: HttpRequest, role: PlatformRole, slug: str) -> HttpResponse:
+    found, form = _find(slug), ReasonForm(request.POST)
+    if not form.is_valid():
+        return _show(request, role, found, TenantForm(initial=_now(found)), form, status=400)
+    services.suspend_tenant(Actor.of(request.user), found, form.cleaned_data["reason"])
+    return redirect("platform:tenant", slug=slug)
+
+
+@require_POST
+@platform_page(PlatformPermission.MANAGE_TENANTS)
+def restore(request: HttpRequest, role: PlatformRole, slug: str) -> HttpResponse:
+    services.restore_tenant(Actor.of(request.user), _find(slug))
+    return redirect("platform:tenant", slug=slug)
+
+
+def _create(request: HttpRequest, role: PlatformRole) -> HttpResponse:
+    _require(role)
+    form = NewTenantForm(request.POST)
+    if not form.is_valid():
+        return _list(request, role, form, status=400)
+    made = services.create_tenant(
+        Actor.of(request.user), form.cleaned_data["name"], form.cleaned_data["slug"]
+    )
+    return redirect("platform:tenant", slug=made.slug)
+
+
+def _change(request: HttpRequest, role: PlatformRole, found: Tenant) -> HttpResponse:
+    _require(role)
+    form = TenantForm(request.POST)
+    if not form.is_valid():
+        return _show(request, role, found, form, status=400)
+    actor, wanted = Actor.of(request.user), form.cleaned_data
+    with transaction.atomic():
+        services.rename_tenant(actor, found, wanted["name"])
+        services.limit_tenant(actor, found, Limits(**{name: wanted[name] for name in NAMES}))
+    return redirect("platform:tenant", slug=found.slug)
+
+
+def _list(
+    request: HttpRequest, role: PlatformRole, form: NewTenantForm, status: int = 200
+) -> HttpResponse:
+    search = SearchForm(request.GET)
+    if not search.is_valid():
+        return page(request, role, "tenants", {"search": search, "form": form}, status=400)
+    wanted = search.cleaned_data
+    rows = selectors.counted(selectors.tenants(wanted["q"], wanted["state"]))
+    content = {
+        "search": search,
+        "form": form,
+        "shown": Paginator(rows, PAGE).get_page(wanted["page"]),
+        "is_filtered": bool(wanted["q"] or wanted["state"]),
+    }
+    return page(request, role, "tenants", content, status)
+
+
+def _show(
+    request: HttpRequest,
+    role: PlatformRole,
+    found: Tenant,
+    form: TenantForm,
+    reason: ReasonForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    content = {
+        "shown": found,
+        "form": form,
+        "reason": reason or ReasonForm(),
+        "members": selectors.members(found),
+        "page": "tenants",
+    }
+    return page(request, role, "tenant", content, 400 if form.errors else status)
+
+
+def _require(role: PlatformRole) -> None:
+    if not role.may(PlatformPermission.MANAGE_TENANTS):
+        raise PermissionDenied
+
+
+def _find(slug: str) -> Tenant:
+    found = selectors.tenants().filter(slug=slug).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def _now(found: Tenant) -> dict[str, object]:
+    return {"name": found.name, **{name: getattr(found, name) for name in NAMES}}
