@@ -27,6 +27,16 @@ class Action(StrEnum):
     WORD_ADDED = "word.added", "added a word to the lexicon"
     WORD_CHANGED = "word.changed", "changed a word of the lexicon"
     WORD_REMOVED = "word.removed", "removed a word from the lexicon"
+    PRICE_BOOK_CREATED = "price_book.created", "made a price book"
+    PRICE_BOOK_MADE_DEFAULT = "price_book.made_default", "made a price book the default"
+    PRICES_CHANGED = "prices.changed", "added a version to a price book"
+    PRICES_AGREED = "prices.agreed", "agreed with the tenant on a price book"
+    SELLER_CHANGED = "seller.changed", "changed who sends invoices"
+    BILLING_DETAILS_CHANGED = "billing.details_changed", "changed the billing details"
+    INVOICE_ISSUED = "invoice.issued", "issued an invoice"
+    CREDIT_NOTE_ISSUED = "invoice.credited", "issued a credit note"
+    CREDIT_BOOKED = "credit.booked", "booked prepaid credit"
+    COSTS_CHANGED = "costs.changed", "changed what machines or overheads cost"
     AUDIT_EXPORTED = "audit.exported", "exported the audit log"
 
     def __new__(cls, value: str, sentence: str) -> Action:
