@@ -36,10 +36,19 @@ def to_decimal(micros: int) -> Decimal:
     return Decimal(micros) / MICROS
 
 
-def payable(micros: Fraction, currency: str) -> int:
-    """Rounded to what can be paid, halves to even; still micros."""
-    unit = 10 ** (6 - digits(currency))
-    return round(micros / unit) * unit
+def smallest(currency: str) -> int:
+    """What its smallest amount is in micros."""
+    return 10 ** (6 - digits(currency))
+
+
+def payable(picos: int, currency: str) -> int:
+    """Micros: millionths of them rounded to what can be paid, halves to even."""
+    unit = smallest(currency)
+    return round(Fraction(picos, unit * MICROS)) * unit
+
+
+def is_payable(micros: int, currency: str) -> bool:
+    return micros % smallest(currency) == 0
 
 
 def text(micros: int, currency: str) -> str:

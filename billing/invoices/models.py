@@ -31,6 +31,9 @@ class Seller(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def label(self, number: int) -> str:
+        return f"{self.prefix}{number:06d}"
+
 
 class BillingDetails(models.Model):
     """Whom a tenant's invoices are made out to. Without them a tenant gets none."""
@@ -41,7 +44,7 @@ class BillingDetails(models.Model):
     address = models.TextField(max_length=500, blank=True)
     tax_number = models.CharField(max_length=50, blank=True)
     email = models.EmailField(blank=True)
-    first_month = models.DateField(help_text="The first month that is invoiced: its first day.")
+    next_month = models.DateField(help_text="The next month to be invoiced: its first day, UTC.")
 
     class Meta:
         ordering = ("tenant",)

@@ -1,11 +1,13 @@
-"""Rating: characters to money, exact until an amount is to be paid. No database, no clock."""
+"""Rating: characters to money, exact until an amount is to be paid. No database, no clock.
+
+A character at a price in micros a million is a whole number of "picos": millionths of a micro."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
 
 # A rate for any model, or for any kind of voice.
 ANY = ""
@@ -34,8 +36,8 @@ class Share:
     characters: int
 
     @property
-    def micros(self) -> Fraction:
-        return Fraction(self.characters * self.tier.per_million, 1_000_000)
+    def picos(self) -> int:
+        return self.characters * self.tier.per_million
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +63,6 @@ class Rate:
             inside = min(last, max(end, tier.above)) - max(first, tier.above)
             if inside > 0:
                 yield Share(tier, inside)
-
-    def micros(self, before: int, characters: int) -> Fraction:
-        return sum((share.micros for share in self.shares(before, characters)), Fraction(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,23 +110,29 @@ class Charge:
     share: Share
 
 
-def charges(windows: Sequence[Window]) -> list[Charge]:
-    """A month's windows, oldest first. Volume for the tiers is counted by rate, and goes on where
-    a version of the price book ends and the next begins."""
-    volumes: dict[tuple[str, str], int] = {}
+def charges(windows: Sequence[Window]) -> list[list[Charge]]:
+    """Of each window of one month, oldest first. Volume for the tiers is counted by rate, and goes
+    on where a version of the price book ends and the next begins."""
+    volumes: Counter[tuple[str, str]] = Counter()
+    return [_of_window(window, volumes) for window in windows]
+
+
+def picos(found: Iterable[Charge]) -> int:
+    """What they come to, exactly."""
+    return sum(charge.share.picos for charge in found)
+
+
+def _of_window(window: Window, volumes: Counter[tuple[str, str]]) -> list[Charge]:
     found: list[Charge] = []
-    for window in windows:
-        for rate, characters in _by_rate(window):
-            before = volumes.get(rate.key, 0)
-            volumes[rate.key] = before + characters
-            version = window.terms.version
-            found += [Charge(version, rate, share) for share in rate.shares(before, characters)]
+    for rate, characters in _by_rate(window):
+        shares = rate.shares(volumes[rate.key], characters)
+        found += [Charge(window.terms.version, rate, share) for share in shares]
+        volumes[rate.key] += characters
     return found
 
 
 def _by_rate(window: Window) -> list[tuple[Rate, int]]:
-    sums: dict[Rate, int] = {}
+    sums: Counter[Rate] = Counter()
     for use in window.uses:
-        rate = window.terms.rate(use.model, use.voice_kind)
-        sums[rate] = sums.get(rate, 0) + use.characters
+        sums[window.terms.rate(use.model, use.voice_kind)] += use.characters
     return sorted(sums.items(), key=lambda item: item[0].key)

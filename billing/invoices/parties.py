@@ -1,0 +1,58 @@
+"""Changing who bills whom. Documents that were issued stay as they are."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from django.db import transaction
+
+from billing.invoices.models import BillingDetails, Document, Kind, Seller
+from ttsapp.audit.actions import Action
+from ttsapp.audit.services import Actor, record
+from ttsapp.errors import invalid
+from ttsapp.tenants.models import Tenant
+
+SELLER_FIELDS = ("name", "address", "tax_number", "prefix", "days_to_pay", "note")
+DETAIL_FIELDS = ("seller", "name", "address", "tax_number", "email", "next_month")
+
+
+@transaction.atomic
+def save_seller(actor: Actor, seller: Seller, **fields: Any) -> Seller:
+    """A new one, or one that is there. Raises ApiError."""
+    if Seller.objects.exclude(pk=seller.pk).filter(prefix=fields["prefix"]).exists():
+        raise invalid("Another seller numbers its documents like that.", "prefix")
+    if seller.pk is not None:
+        seller = Seller.objects.select_for_update().get(pk=seller.pk)
+    changes = _change(seller, fields)
+    seller.save(update_fields=list(fields) if seller.pk is not None else None)
+    record(actor, Action.SELLER_CHANGED, None, seller.name, changes=changes)
+    return seller
+
+
+@transaction.atomic
+def save_details(actor: Actor, tenant: Tenant, **fields: Any) -> BillingDetails:
+    """Whom the tenant's invoices are made out to, from `next_month` on. Raises ApiError."""
+    Tenant.objects.select_for_update().get(pk=tenant.pk)
+    month: date = fields["next_month"]
+    if month.day != 1:
+        raise invalid("Invoices begin on the first of a month.", "next_month")
+    if Document.objects.filter(tenant=tenant, kind=Kind.INVOICE, month__gte=month).exists():
+        raise invalid("That month is invoiced already: choose a later one.", "next_month")
+    found = BillingDetails.objects.filter(tenant=tenant).first()
+    details = found or BillingDetails(tenant=tenant)
+    changes = _change(details, fields)
+    details.save()
+    record(actor, Action.BILLING_DETAILS_CHANGED, tenant, tenant.slug, changes=changes)
+    return details
+
+
+def _change(row: Seller | BillingDetails, fields: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """Sets the fields; what was and what is, of those that are other now."""
+    changes = {}
+    for name, value in fields.items():
+        before = getattr(row, name, None) if name != "seller" or row.pk else None
+        if before != value:
+            changes[name] = (str(before or ""), str(value))
+        setattr(row, name, value)
+    return changes

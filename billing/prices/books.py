@@ -1,0 +1,57 @@
+"""Price books as plain values: which terms a tenant has on a day."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from billing.prices.rates import Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    valid_from: date
+    note: str
+    terms: Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """`versions` by number; at least one."""
+
+    slug: str
+    name: str
+    currency: str
+    is_default: bool
+    versions: tuple[Version, ...]
+
+    def version(self, day: date) -> Version:
+        """The last that has begun by then; before all of them the first."""
+        begun = [version for version in self.versions if version.valid_from <= day]
+        return begun[-1] if begun else self.versions[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    from_month: date
+    book: str
+
+
+@dataclass(frozen=True, slots=True)
+class PriceList:
+    """All books with a price, by slug, and what each tenant agreed to, oldest first."""
+
+    books: Mapping[str, Book]
+    agreed: Mapping[int, tuple[Agreed, ...]]
+
+    def book(self, tenant_id: int, month: date) -> Book | None:
+        """None: nothing is charged."""
+        begun = [each for each in self.agreed.get(tenant_id, ()) if each.from_month <= month]
+        if begun:
+            return self.books.get(begun[-1].book)
+        return next((book for book in self.books.values() if book.is_default), None)
+
+    def terms(self, tenant_id: int, day: date) -> Terms | None:
+        book = self.book(tenant_id, day.replace(day=1))
+        return book.version(day).terms if book else None

@@ -1,0 +1,78 @@
+"""Reading price books."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import date
+from itertools import groupby
+
+from django.db.models import QuerySet
+
+from billing.prices.books import Agreed, Book, PriceList, Version
+from billing.prices.models import Agreement, PriceBook, PriceRate, PriceVersion
+from billing.prices.rates import Rate, Terms, Tier
+
+# A price that anybody is charged by begins on a day to come, so an older list is as true.
+USABLE_SECONDS = 5.0
+
+
+def price_list() -> PriceList:
+    """Everything there is, read now: three queries, whatever there is of it."""
+    found = PriceBook.objects.prefetch_related("versions__rates").order_by("pk")
+    books = {book.slug: _book(book) for book in found if book.versions.all()}
+    agreed: defaultdict[int, tuple[Agreed, ...]] = defaultdict(tuple)
+    for row in Agreement.objects.order_by("from_month").select_related("book"):
+        agreed[row.tenant_id] += (Agreed(row.from_month, row.book.slug),)
+    return PriceList(books, dict(agreed))
+
+
+class _Kept:
+    """The list of a few seconds ago, for what asks with every request."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._list: PriceList | None = None
+        self._read_at = 0.0
+
+    def get(self) -> PriceList:
+        with self._lock:
+            if self._list is None or time.monotonic() - self._read_at > USABLE_SECONDS:
+                self._list, self._read_at = price_list(), time.monotonic()
+            return self._list
+
+    def forget(self) -> None:
+        with self._lock:
+            self._list = None
+
+
+kept = _Kept()
+
+
+def books() -> QuerySet[PriceBook]:
+    return PriceBook.objects.prefetch_related("versions__rates", "agreements__tenant")
+
+
+def terms_in_force(tenant_id: int, day: date) -> Terms | None:
+    """At most a few seconds old."""
+    return kept.get().terms(tenant_id, day)
+
+
+def _book(row: PriceBook) -> Book:
+    versions = tuple(_version(version) for version in row.versions.all())
+    return Book(row.slug, row.name, row.currency, row.is_default, versions)
+
+
+def _version(row: PriceVersion) -> Version:
+    terms = Terms(row.number, row.minimum_characters, rates_of(row.rates.all()))
+    return Version(row.valid_from, row.note, terms)
+
+
+def rates_of(rows: Iterable[PriceRate]) -> tuple[Rate, ...]:
+    """They come ordered by model, kind and tier."""
+    return tuple(
+        Rate(model, kind, tuple(Tier(row.above, row.per_million_micros) for row in tiers))
+        for (model, kind), tiers in groupby(rows, key=lambda row: (row.model, row.voice_kind))
+    )
