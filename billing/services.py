@@ -13,6 +13,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from billing.models import Reservation, UsageEvent
+from billing.prices.rates import VoiceKind
+from billing.prices.selectors import terms_in_force
 from billing.rating import Outcome
 from billing.rollups import services as rollups
 from billing.statements import insert_new
@@ -34,6 +36,7 @@ class Metered:
     response_format: str = ""
     seed: int | None = None
     characters: int = 0
+    voice_kind: VoiceKind = VoiceKind.PRESET
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +127,16 @@ def _reservation(request: Metered) -> Reservation:
 
 
 def _event(request: Metered, usage: Usage) -> UsageEvent:
+    started = _started(request)
+    terms = terms_in_force(request.tenant_id, started.date())
     return UsageEvent(
         id=request.id,
         tenant_id=request.tenant_id,
         key_id=request.key_id,
         model=request.model,
         voice=request.voice,
-        started_at=_started(request),
+        voice_kind=request.voice_kind.value,
+        started_at=started,
         outcome=usage.outcome,
         characters=usage.characters,
         billed_characters=usage.billed_characters,
@@ -145,6 +151,8 @@ def _event(request: Metered, usage: Usage) -> UsageEvent:
         underruns=usage.underruns,
         finish_reason=usage.finish_reason,
         engine=usage.engine,
+        price_version=terms.version if terms else None,
+        top_up_characters=terms.top_up(usage.billed_characters) if terms else 0,
     )
 
 
