@@ -6,11 +6,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import httpx
 import pytest
-from django.apps import apps
 from django.conf import settings
 from django.contrib.auth.models import Permission, User
 from django.contrib.contenttypes.models import ContentType
@@ -19,7 +19,7 @@ from pytest_django import DjangoDbBlocker
 
 from tests.ttsapp.scripted_engine import EngineThread, ScriptedEngine
 from tests.ttsapp.web_thread import WebThread
-from ttsapp import background, database
+from ttsapp import background, database, recent
 from ttsapp.audit.services import SYSTEM
 from ttsapp.keys.models import ApiKey
 from ttsapp.keys.services import create_key
@@ -70,11 +70,15 @@ def transactional_db(django_db_setup: None, django_db_blocker: DjangoDbBlocker) 
 
 @transaction.atomic
 def empty_tables() -> None:
-    models = apps.get_models(include_auto_created=True)
-    tables = {model._meta.db_table for model in models if model not in KEPT}
     with connection.cursor() as cursor:
-        for table in sorted(tables):
+        for table in written_tables():
             cursor.execute(f"DELETE FROM {connection.ops.quote_name(table)}")
+
+
+@cache
+def written_tables() -> list[str]:
+    kept = {model._meta.db_table for model in KEPT}
+    return sorted(set(connection.introspection.django_table_names(only_existing=True)) - kept)
 
 
 @pytest.fixture
@@ -90,6 +94,12 @@ def bob(transactional_db: None) -> Party:
 @pytest.fixture
 def mallory(transactional_db: None) -> Party:
     return make_party("mallory")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_renewals() -> None:
+    """Between two tests there is no database to look anything up in again."""
+    recent.IN_USE_SECONDS = -1.0
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,8 @@ from tests.ttsapp.scripted_engine import ScriptedEngine, spoken
 from ttsapp import database, health
 from ttsapp.errors import ApiError
 from ttsapp.keys import selectors
-from ttsapp.keys.authentication import RecentKeys
+from ttsapp.keys.authentication import CACHE_SIZE, _find
+from ttsapp.recent import Recent
 from ttsapp.speech import services
 from ttsapp.speech.models import RequestLog
 
@@ -28,13 +29,13 @@ def away(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> thr
     is_away.set()
     real = selectors.find
 
-    def find(public_id: str) -> object:
+    def find(public_ids: list[str]) -> object:
         if is_away.is_set():
             raise request.param("server closed the connection unexpectedly")
-        return real(public_id)
+        return real(public_ids)
 
     monkeypatch.setattr("ttsapp.keys.selectors.find", find)
-    monkeypatch.setattr("ttsapp.keys.authentication._recent", RecentKeys())
+    monkeypatch.setattr("ttsapp.keys.authentication._recent", Recent(_find, CACHE_SIZE))
     return is_away
 
 
@@ -84,7 +85,7 @@ def test_a_ledger_that_waits_holds_up_no_authentication(
     """As many writers wait as there are threads for them, and more; a read still answers."""
     release = threading.Event()
     waiting = [database.writers().submit(release.wait, 30) for _ in range(16)]
-    monkeypatch.setattr("ttsapp.keys.authentication._recent", RecentKeys())
+    monkeypatch.setattr("ttsapp.keys.authentication._recent", Recent(_find, CACHE_SIZE))
     try:
         assert http.get("/v1/models", headers=alice.headers).status_code == 200
         assert not any(write.done() for write in waiting)

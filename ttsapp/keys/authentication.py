@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import time
-from collections import OrderedDict
 from dataclasses import dataclass
 
 import structlog
@@ -18,9 +17,8 @@ from ttsapp.keys.secrets import KeyText, parse
 from ttsapp.keys.selectors import KeyRecord
 from ttsapp.keys.tokens import Scope
 from ttsapp.limits.rules import Limits
+from ttsapp.recent import Recent
 
-# A revoked key must stop within one second everywhere: half of that may be spent here.
-CACHE_SECONDS = 0.5
 CACHE_SIZE = 4096
 
 # The second is what Deepgram's clients call it.
@@ -45,27 +43,11 @@ class Caller:
         return None if self.key_id is None else self.label.removeprefix("key:")
 
 
-class RecentKeys:
-    """A bounded memory of look-ups, each good for half a second."""
-
-    def __init__(self) -> None:
-        self._records: OrderedDict[str, tuple[float, KeyRecord]] = OrderedDict()
-
-    def get(self, public_id: str) -> KeyRecord | None:
-        found = self._records.get(public_id)
-        if found is None or time.monotonic() - found[0] > CACHE_SECONDS:
-            return None
-        return found[1]
-
-    def put(self, asked_at: float, record: KeyRecord) -> None:
-        """`asked_at`: before the query, or a slow one would stretch the half second."""
-        self._records[record.public_id] = (asked_at, record)
-        self._records.move_to_end(record.public_id)
-        if len(self._records) > CACHE_SIZE:
-            self._records.popitem(last=False)
+def _find(public_ids: list[str]) -> dict[str, KeyRecord]:
+    return selectors.find(public_ids)
 
 
-_recent = RecentKeys()
+_recent = Recent(_find, CACHE_SIZE)
 
 
 async def authenticate(
@@ -105,10 +87,10 @@ async def _by_key(credential: str) -> KeyRecord:
     key = parse(credential)
     if key is None:
         raise _refusal("Incorrect API key provided: it is mistyped or not a key of this service.")
-    record = await _look_up(key.public_id)
+    record = await _recent.get(key.public_id)
     if record is not None and not _matches(record, key):
         # It may have got its new secret since it was looked up last.
-        record = await _look_up(key.public_id, afresh=True)
+        record = await _recent.get(key.public_id, afresh=True)
     if record is None or not (_matches(record, key) or _was(record, key)):
         raise _refusal("Incorrect API key provided.")
     if not _matches(record, key):
@@ -119,7 +101,7 @@ async def _by_key(credential: str) -> KeyRecord:
 
 async def _by_token(credential: str, scope: Scope | None, at: float) -> KeyRecord:
     token = tokens.read(credential)
-    record = None if token is None else await _look_up(token.public_id)
+    record = None if token is None else await _recent.get(token.public_id)
     if token is None or record is None:
         raise _refusal("Incorrect access token provided.")
     if token.expires_at <= at:
@@ -127,16 +109,6 @@ async def _by_token(credential: str, scope: Scope | None, at: float) -> KeyRecor
     if token.scope is not scope:
         message = f"This access token is for {token.scope} only: use an API key here."
         raise ApiError(403, "token_out_of_scope", message)
-    return record
-
-
-async def _look_up(public_id: str, *, afresh: bool = False) -> KeyRecord | None:
-    record = None if afresh else _recent.get(public_id)
-    if record is None:
-        asked_at = time.monotonic()
-        record = await database.read(selectors.find, public_id)
-        if record is not None:
-            _recent.put(asked_at, record)
     return record
 
 

@@ -33,10 +33,13 @@ class KeyRecord:
     previous_until: datetime | None
 
 
-def find(public_id: str) -> KeyRecord | None:
-    key = ApiKey.objects.select_related("tenant").filter(public_id=public_id).first()
-    if key is None:
-        return None
+def find(public_ids: list[str]) -> dict[str, KeyRecord]:
+    """Those of them that there are."""
+    keys = ApiKey.objects.select_related("tenant").filter(public_id__in=public_ids)
+    return {key.public_id: _record(key) for key in keys}
+
+
+def _record(key: ApiKey) -> KeyRecord:
     return KeyRecord(
         id=key.pk,
         public_id=key.public_id,
