@@ -17,6 +17,9 @@ from ttsapp.speech.order import Order
 
 log = structlog.get_logger()
 
+# The engine's first audio comes before: writing would take its processor from it.
+RESERVE_AFTER_SECONDS = 0.02
+
 
 class Settlement:
     """Everything is written in tasks that a vanished client cannot cancel."""
@@ -25,6 +28,7 @@ class Settlement:
         self._order = order
         self.admission = Admission(order.caller, order.id, order.text_field)
         self._admitting: asyncio.Task[ApiError | None] | None = None
+        self._to_reserve: asyncio.TimerHandle | None = None
         self._reservation: asyncio.Task[None] | None = None
 
     @property
@@ -39,7 +43,7 @@ class Settlement:
 
     def begin(self, characters: int) -> None:
         """Asks the limits, with the text that is there; then, while the engine works and never
-        before, the reservation is written."""
+        before, the reservation is written. What ends sooner than that needs none."""
         self._admitting = background.spawn(self._admit(characters))
 
     async def admitted(self) -> None:
@@ -66,8 +70,12 @@ class Settlement:
         except ApiError as error:
             return error
         request = services.metered(self._order, characters)
-        self._reservation = background.spawn(database.write(billing.reserve, request))
+        loop = asyncio.get_running_loop()
+        self._to_reserve = loop.call_later(RESERVE_AFTER_SECONDS, self._reserve, request)
         return None
+
+    def _reserve(self, request: billing.Metered) -> None:
+        self._reservation = background.spawn(database.write(billing.reserve, request))
 
     async def _settle(self, usage: billing.Usage, record: services.Record) -> None:
         if self._admitting is not None:
@@ -76,6 +84,8 @@ class Settlement:
             if error is not None:
                 await self._note(error)
                 return
+        if self._to_reserve is not None:
+            self._to_reserve.cancel()
         await self.admission.leave(usage.characters, usage.billed_characters)
         if self._reservation is not None:
             await asyncio.wait({self._reservation})
