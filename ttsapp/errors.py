@@ -28,6 +28,17 @@ class ApiError(Exception):
         self.headers = dict(headers or {})
 
 
+def voice_error(error: ApiError, field: str) -> ApiError:
+    """The same, about what a dialect calls the voice; about another field it stays as it is."""
+    return ApiError(
+        error.status,
+        error.code,
+        error.message,
+        field=field if error.field == "voice" else error.field,
+        retry_after_ms=error.retry_after_ms,
+    )
+
+
 def invalid(message: str, field: str | None, code: str = "invalid_value") -> ApiError:
     """A 400: the request can never succeed as it stands."""
     return ApiError(400, code, message, field=field)

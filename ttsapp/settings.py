@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ttsapp import environment, logs
+from ttsapp.accounts import settings as accounts
 from ttsapp.databases import configuration
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -30,6 +31,11 @@ ENGINE = environment.target("PARLANCE_ENGINE", f"unix:{DATA / 'engine.sock'}")
 MAX_INPUT_CHARACTERS = environment.number("PARLANCE_MAX_INPUT_CHARACTERS", 4096, most=100_000)
 # Words of its own that a tenant may have pronounced otherwise.
 LEXICON_WORDS = environment.number("PARLANCE_LEXICON_WORDS", 2000, most=100_000)
+# Voices of its own that a tenant may have, and what a process keeps of them in memory (64 MB).
+VOICES = environment.number("PARLANCE_VOICES", 500, most=10_000)
+VOICE_CACHE_BYTES = environment.number("PARLANCE_VOICE_CACHE_BYTES", 64 * 1024 * 1024, most=2**40)
+# Voices whose consent has ended are deleted so many days later.
+ENDED_VOICE_DAYS = environment.number("PARLANCE_ENDED_VOICE_DAYS", 30, least=0, most=3650)
 MAX_STREAM_SECONDS = environment.seconds("PARLANCE_MAX_STREAM_SECONDS", 600)
 # Longest audio of an answer that is sent whole, and so held in memory until its end.
 MAX_WHOLE_SECONDS = environment.seconds("PARLANCE_MAX_WHOLE_SECONDS", 900)
@@ -75,11 +81,13 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.humanize",
+    *accounts.APPS,
     "ttsapp.audit",
     "ttsapp.tenants",
     "ttsapp.keys",
     "ttsapp.speech",
     "ttsapp.lexicon",
+    "ttsapp.voices",
     "ttsapp.console",
     "billing",
 ]
@@ -93,6 +101,7 @@ MIDDLEWARE = [
     "ttsapp.middleware.Csrf",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
 ]
 
 ROOT_URLCONF = "ttsapp.urls"
@@ -108,6 +117,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "ttsapp.console.shell.person",
             ],
         },
     },
@@ -144,6 +154,21 @@ if not REDIS_URL:
         "control_folder": str(_CONTROL),
     }
 
+# "voices": recordings, artifacts, proofs of consent. Readable for the product's user alone.
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "voices": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {
+            "location": str(DATA / "voices"),
+            "allow_overwrite": True,
+            "file_permissions_mode": 0o600,
+            "directory_permissions_mode": 0o700,
+        },
+    },
+}
+
 AUTH_PASSWORD_VALIDATORS = [
     {
         "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
@@ -151,9 +176,11 @@ AUTH_PASSWORD_VALIDATORS = [
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-LOGIN_URL = "console:login"
+OIDC = accounts.oidc()
+globals().update(accounts.configuration(OIDC, HTTPS))
+LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "console:home"
-LOGOUT_REDIRECT_URL = "console:login"
+LOGOUT_REDIRECT_URL = "account_login"
 
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"

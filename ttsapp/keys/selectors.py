@@ -16,7 +16,7 @@ from ttsapp.tenants.models import Tenant
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
     """What authentication needs of a key and its tenant, in one query. `limits`: the tenant's,
-    then its own."""
+    then its own. `shelf`: the number of the tenant's last change to its voices."""
 
     id: int
     public_id: str
@@ -31,12 +31,14 @@ class KeyRecord:
     rules: KeyRules
     previous_hash: bytes | None
     previous_until: datetime | None
+    shelf: int
 
 
 def find(public_ids: list[str]) -> dict[str, KeyRecord]:
     """Those of them that there are."""
-    keys = ApiKey.objects.select_related("tenant").filter(public_id__in=public_ids)
-    return {key.public_id: _record(key) for key in keys}
+    keys = ApiKey.objects.select_related("tenant", "tenant__shelf")
+    found = keys.filter(public_id__in=public_ids)
+    return {key.public_id: _record(key) for key in found}
 
 
 def _record(key: ApiKey) -> KeyRecord:
@@ -54,6 +56,8 @@ def _record(key: ApiKey) -> KeyRecord:
         rules=key.rules,
         previous_hash=bytes(key.previous_hash) if key.previous_hash is not None else None,
         previous_until=key.previous_until,
+        # A tenant that never had voices of its own has no row there.
+        shelf=key.tenant.shelf.number if hasattr(key.tenant, "shelf") else 0,
     )
 
 

@@ -16,7 +16,9 @@ from ttsapp.keys.authentication import Caller
 from ttsapp.speech.encoders import FASTEST, SLOWEST, AudioFormat, audio_format
 from ttsapp.speech.text.languages import AUTO
 from ttsapp.speech.text.scripts import is_foreign
-from ttsapp.voices.catalogue import Preset, SpeechModel
+from ttsapp.voices import artifacts
+from ttsapp.voices.catalogue import SpeechModel
+from ttsapp.voices.own import OwnVoice, Preset
 
 # Random seeds stay small enough to be exact in every client's number type.
 _SEED_BITS = 32
@@ -48,10 +50,27 @@ class Order:
     speed: float = 1.0
 
     def __post_init__(self) -> None:
-        """Raises ApiError 403 for a model or a voice that the key may not use: here, where no
-        dialect can forget it."""
-        if self.caller.rules is not None:
-            self.caller.rules.check_speech(self.model.id, self.voice.name)
+        """Follows a tenant's own voice to its model, and to its language and speed where the
+        request names none. Raises ApiError 403 for a model or a voice that the key may not use.
+        Here, where no dialect can forget it."""
+        if isinstance(self.voice, OwnVoice):
+            self._follow(self.voice)
+        if (rules := self.caller.rules) is not None:
+            known = (name for name in self.voice.names if name.casefold() in rules.voices)
+            rules.check_speech(self.model.id, next(known, self.voice.name))
+
+    def _follow(self, voice: OwnVoice) -> None:
+        assert voice.served_by is not None, "the catalogue gives out what is served"
+        object.__setattr__(self, "model", voice.served_by)
+        if self.language == AUTO:
+            object.__setattr__(self, "language", voice.language)
+        if self.speed == 1.0:
+            object.__setattr__(self, "speed", voice.speed)
+
+    async def make_ready(self) -> None:
+        """Fetches what the engine is to be sent. Raises ApiError 503."""
+        if isinstance(self.voice, OwnVoice):
+            await artifacts.warm(self.voice.artifact)
 
     @property
     def audio(self) -> AudioFormat:
@@ -70,7 +89,7 @@ class Order:
         return engine_pb2.Start(
             request_id=str(self.id),
             model=self.model.id,
-            voice=engine_pb2.Voice(preset=self.voice.name),
+            voice=self.voice.to_engine(),
             text=text,
             language=self.language,
             instructions=self.instructions,

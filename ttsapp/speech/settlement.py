@@ -66,6 +66,7 @@ class Settlement:
 
     async def _admit(self, characters: int) -> ApiError | None:
         try:
+            await self._order.make_ready()
             await self.admission.enter(characters)
         except ApiError as error:
             return error

@@ -1,14 +1,17 @@
 """The models and voices that can be asked for: read from the engine, under its names and the
-names that OpenAI's clients send."""
+names that OpenAI's clients send; and a tenant's own beside them."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from types import MappingProxyType
 
 from gpu_engine.proto import engine_pb2
 from ttsapp.errors import ApiError, invalid
+from ttsapp.voices.own import OwnVoice, Preset
 
 RETIRED_MODELS = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
 _DATED = re.compile(rf"(?:{'|'.join(RETIRED_MODELS)})(?:-20\d\d-\d\d-\d\d)?", re.ASCII)
@@ -18,8 +21,6 @@ _LANGUAGE_TAG = re.compile(r"([a-z]{2})(?:-[a-z0-9]{2,8})*")
 _STOCK_FEMALE = ("alloy", "coral", "marin", "nova", "sage", "shimmer")
 _STOCK_MALE = ("ash", "ballad", "cedar", "echo", "fable", "onyx", "verse")
 STOCK_VOICES = tuple(sorted(_STOCK_FEMALE + _STOCK_MALE))
-
-_FEMALE_WORDS = frozenset({"female", "woman", "girl"})
 
 # Two-letter codes for the engine's language names.
 _LANGUAGE_CODES = {
@@ -37,29 +38,32 @@ _LANGUAGE_CODES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Preset:
-    name: str
-    native_language: str
-    description: str
-
-    @property
-    def is_female(self) -> bool:
-        return not _FEMALE_WORDS.isdisjoint(re.findall(r"\w+", self.description.casefold()))
-
-
-@dataclass(frozen=True, slots=True)
 class SpeechModel:
-    """One checkpoint that the engine serves; `fingerprint` changes when its weights do."""
+    """One checkpoint that the engine serves; `fingerprint` changes when its weights do.
+
+    `own`: the voices of the tenant that asks, by id and by name in lower case. `is_stand_in`: it
+    was not asked for by its own name, so a voice may choose another."""
 
     id: str
     kind: str
     presets: tuple[Preset, ...]
     languages: tuple[str, ...]
     fingerprint: str
+    can_clone: bool = False
+    can_clone_in_context: bool = False
+    embedding_size: int = 0
+    own: Mapping[str, OwnVoice] = field(default_factory=dict, compare=False, repr=False)
+    is_stand_in: bool = field(default=False, compare=False)
 
     def preset(self, name: str) -> Preset:
-        """The voice of that name, stock names included. Raises ApiError 400 on `voice`."""
+        """The voice of that name, stock names included; a tenant's own come first.
+
+        Raises ApiError 400 on `voice` for one that is not there, 403 for one that may no longer
+        be used, 400 on `model` for one that another model speaks."""
         wanted = name.casefold()
+        if own := self.own.get(wanted):
+            own.check(self.id, is_stand_in=self.is_stand_in)
+            return own
         for preset in self.presets:
             if preset.name.casefold() == wanted:
                 return preset
@@ -88,7 +92,10 @@ class SpeechModel:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
+    """`hidden`: presets, in lower case, that the tenant does not want to be shown."""
+
     models: tuple[SpeechModel, ...]
+    hidden: frozenset[str] = frozenset()
 
     def model(self, name: str) -> SpeechModel:
         """The model of that name, retired ones included. Raises ApiError 404 on `model`."""
@@ -102,8 +109,48 @@ class Catalogue:
         raise ApiError(404, "model_not_found", message, field="model")
 
     def default(self) -> SpeechModel | None:
-        """What a retired name stands for: the first model with voices of its own."""
-        return next((model for model in self.models if model.presets), None)
+        """What a retired name stands for: the first model with voices of its own, or else one
+        that the tenant's speak by."""
+        found = next((model for model in self.models if model.presets), None)
+        if found is None and self.own:
+            found = self.models[0] if self.models else None
+        return replace(found, is_stand_in=True) if found is not None else None
+
+    @property
+    def own(self) -> tuple[OwnVoice, ...]:
+        """The tenant's, those that can be spoken with now."""
+        found = self.models[0].own.values() if self.models else ()
+        return tuple(dict.fromkeys(voice for voice in found if voice.is_usable))
+
+    def shown(self, model: SpeechModel) -> tuple[Preset, ...]:
+        """The model's voices that belong into lists."""
+        return tuple(each for each in model.presets if each.name.casefold() not in self.hidden)
+
+    def maker(self, *, in_context: bool) -> SpeechModel | None:
+        """The model that makes clones."""
+        can = (
+            model
+            for model in self.models
+            if (model.can_clone_in_context if in_context else model.can_clone)
+        )
+        return next(can, None)
+
+    def describer(self) -> SpeechModel | None:
+        """The model that speaks as it is described to."""
+        return next((model for model in self.models if model.kind == "voice_design"), None)
+
+    def of_tenant(self, voices: Iterable[OwnVoice], hidden: frozenset[str]) -> Catalogue:
+        """With a tenant's own voices in every model, and without the presets that it hides."""
+        served = {(model.id, model.fingerprint): model for model in self.models}
+        by_name: dict[str, OwnVoice] = {}
+        for voice in voices:
+            model = served.get((voice.model, voice.fingerprint))
+            placed = replace(voice, served_by=model)
+            by_name[voice.name] = placed
+            if not voice.is_shared:
+                by_name.setdefault(voice.label.casefold(), placed)
+        own = MappingProxyType(by_name)
+        return Catalogue(tuple(replace(model, own=own) for model in self.models), hidden)
 
 
 def is_retired(name: str) -> bool:
@@ -150,6 +197,9 @@ def _model(model: engine_pb2.Model) -> SpeechModel:
         ),
         languages=tuple(model.languages),
         fingerprint=model.fingerprint,
+        can_clone=model.can_encode_voice,
+        can_clone_in_context=model.can_encode_reference,
+        embedding_size=model.embedding_size,
     )
 
 
@@ -162,4 +212,4 @@ def _choices(model: SpeechModel) -> str:
     if not model.presets:
         return f"the model {model.id!r} has no voices of its own"
     names = ", ".join(preset.name for preset in model.presets)
-    return f"choose one of {names}, or an OpenAI voice name"
+    return f"choose one of {names}, an OpenAI voice name, or the id of a voice of your own"

@@ -1,27 +1,41 @@
-"""The engine's catalogue, remembered for a few seconds by each process."""
+"""What can be spoken with: the engine's catalogue, remembered for a few seconds by each
+process, and each tenant's own voices, as of its last change."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from ttsapp import background
+from django.db.models import Q, QuerySet
+
+from ttsapp import background, database
 from ttsapp.engine.client import client
 from ttsapp.errors import ApiError
+from ttsapp.keys.authentication import Caller
+from ttsapp.tenants.models import Tenant
+from ttsapp.voices import artifacts
 from ttsapp.voices.catalogue import Catalogue, read
+from ttsapp.voices.models import Consent, HiddenPreset, Shelf, Voice
+from ttsapp.voices.own import OwnVoice
 
 FRESH_SECONDS = 2.0
 USABLE_SECONDS = 30.0
+# Tenants whose voices a process remembers.
+TENANTS = 1024
+ENGLISH = "english"
 
 
+@dataclass(slots=True)
 class _Memory:
     """One loop's copy: used while fresh, renewed behind the request's back, dropped when old."""
 
-    def __init__(self) -> None:
-        self.catalogue: Catalogue | None = None
-        self.read_at = 0.0
-        self.renewal: asyncio.Task[Catalogue | None] | None = None
+    catalogue: Catalogue | None = None
+    read_at: float = 0.0
+    renewal: asyncio.Task[Catalogue | None] | None = None
+    tenants: OrderedDict[int, _Known] = field(default_factory=OrderedDict)
 
     @property
     def age(self) -> float:
@@ -29,8 +43,12 @@ class _Memory:
 
     async def renew(self) -> Catalogue:
         asked_at = time.monotonic()
-        self.catalogue = read(await client().models())
+        found = read(await client().models())
+        # The same object while nothing has changed: what was made of it stays valid.
+        if self.catalogue != found:
+            self.catalogue = found
         self.read_at = asked_at
+        assert self.catalogue is not None
         return self.catalogue
 
     async def renew_quietly(self) -> Catalogue | None:
@@ -41,15 +59,134 @@ class _Memory:
             return None
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A tenant's voices as of a change, and the catalogue that was made with them."""
+
+    number: int
+    rows: TenantVoices
+    plain: Catalogue
+    catalogue: Catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class TenantVoices:
+    voices: tuple[OwnVoice, ...]
+    hidden: frozenset[str]
+
+    @property
+    def artifacts(self) -> frozenset[str]:
+        return frozenset(voice.artifact for voice in self.voices)
+
+
 _memories: WeakKeyDictionary[asyncio.AbstractEventLoop, _Memory] = WeakKeyDictionary()
 
 
-async def catalogue() -> Catalogue:
-    """What the engine serves. Raises ApiError 503 while it is away and nothing is remembered."""
+async def catalogue(caller: Caller | None = None) -> Catalogue:
+    """What the engine serves, with the caller's own voices. Raises ApiError 503 while the engine
+    is away and nothing is remembered, or the database is."""
     memory = _memories.setdefault(asyncio.get_running_loop(), _Memory())
+    plain = await _plain(memory)
+    return plain if caller is None else await _of_tenant(memory, plain, caller)
+
+
+async def _plain(memory: _Memory) -> Catalogue:
     if memory.catalogue is None or memory.age > USABLE_SECONDS:
         return await memory.renew()
     renewing = memory.renewal is not None and not memory.renewal.done()
     if memory.age > FRESH_SECONDS and not renewing:
         memory.renewal = background.spawn(memory.renew_quietly())
     return memory.catalogue
+
+
+async def _of_tenant(memory: _Memory, plain: Catalogue, caller: Caller) -> Catalogue:
+    """The number of the last change came with the look-up of the key: no query while it holds."""
+    tenant_id, number = caller.tenant_id, caller.shelf
+    if number is None:
+        number = await database.read(shelf_number, tenant_id)
+    if number == 0:
+        return plain
+    known = memory.tenants.get(tenant_id)
+    if known is None or known.number != number:
+        rows = await database.read(tenant_voices, tenant_id)
+        if known is not None:
+            artifacts.cache.keep(rows.artifacts, known.rows.artifacts)
+        known = _note(memory, tenant_id, _Known(number, rows, plain, _with(plain, rows)))
+    elif known.plain is not plain:
+        known = _Known(number, known.rows, plain, _with(plain, known.rows))
+        _note(memory, tenant_id, known)
+    return known.catalogue
+
+
+def _with(plain: Catalogue, rows: TenantVoices) -> Catalogue:
+    return plain.of_tenant(rows.voices, rows.hidden)
+
+
+def _note(memory: _Memory, tenant_id: int, known: _Known) -> _Known:
+    memory.tenants[tenant_id] = known
+    memory.tenants.move_to_end(tenant_id)
+    if len(memory.tenants) > TENANTS:
+        memory.tenants.popitem(last=False)
+    return known
+
+
+# ---- rows
+
+
+def shelf_number(tenant_id: int) -> int:
+    found = Shelf.objects.filter(tenant_id=tenant_id).values_list("number", flat=True).first()
+    return found or 0
+
+
+def tenant_voices(tenant_id: int) -> TenantVoices:
+    """All that it may name, those whose consent has ended too: they are refused with the reason."""
+    rows = live_voices(tenant_id)
+    voices = tuple(own for row in rows if (own := own_voice(row, tenant_id)) is not None)
+    hidden = HiddenPreset.objects.filter(tenant_id=tenant_id).values_list("name", flat=True)
+    return TenantVoices(voices, frozenset(name.casefold() for name in hidden))
+
+
+def live_voices(tenant_id: int) -> QuerySet[Voice]:
+    """A tenant's own and those shared with it."""
+    is_visible = Q(tenant_id=tenant_id) | Q(shares__tenant_id=tenant_id)
+    found = Voice.objects.filter(is_visible, deleted_at=None).distinct()
+    return found.select_related("consent").prefetch_related("versions")
+
+
+def own_voice(row: Voice, tenant_id: int) -> OwnVoice | None:
+    """None before its first version."""
+    version = max(row.versions.all(), key=lambda each: each.number, default=None)
+    if version is None:
+        return None
+    consent, state = row.consent, row.state
+    return OwnVoice(
+        name=row.public_id,
+        native_language=ENGLISH if row.language == "auto" else row.language,
+        description=row.description,
+        label=row.name,
+        kind=row.kind,
+        model=version.model,
+        fingerprint=version.fingerprint,
+        artifact=version.artifact,
+        language=row.language,
+        speed=row.speed,
+        tags=tuple(row.tags),
+        created_at=row.created_at,
+        is_shared=row.tenant_id != tenant_id,
+        refusal="" if state == "active" else state,
+        ends_at=consent.expires_at if consent is not None else None,
+    )
+
+
+def voice_of(tenant_id: int, public_id: str) -> Voice | None:
+    """One of the tenant's own, not deleted; None for anybody else's."""
+    found = Voice.objects.filter(tenant_id=tenant_id, public_id=public_id, deleted_at=None)
+    return found.select_related("consent", "tenant").first()
+
+
+def consents(tenant: Tenant | int) -> QuerySet[Consent]:
+    return Consent.objects.filter(tenant=tenant, deleted_at=None)
+
+
+def consent_of(tenant_id: int, public_id: str) -> Consent | None:
+    return consents(tenant_id).filter(public_id=public_id).select_related("tenant").first()

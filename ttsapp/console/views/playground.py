@@ -20,7 +20,7 @@ from ttsapp.speech import answers
 from ttsapp.speech.order import SEED, Order, check_text, fresh_seed
 from ttsapp.speech.session import Session
 from ttsapp.tenants.models import Membership, Permission
-from ttsapp.voices.catalogue import Preset
+from ttsapp.voices.own import Preset
 from ttsapp.voices.selectors import catalogue
 
 TEXT_LIMIT = 1000
@@ -30,7 +30,7 @@ _FIELDS = {"text": str, "voice": str, "seed": SEED}
 @require_safe
 @member_page(Permission.SPEAK)
 def playground(request: HttpRequest, membership: Membership) -> HttpResponse:
-    content = {"voices": async_to_sync(_voices)(), "text_limit": TEXT_LIMIT}
+    content = {"voices": async_to_sync(_voices)(_caller(membership)), "text_limit": TEXT_LIMIT}
     return page(request, membership, "playground", content)
 
 
@@ -53,12 +53,13 @@ async def take(request: HttpRequest, membership: Membership, wanted: UUID) -> Ht
 
 
 async def _order(membership: Membership, voice: str, seed: int | None) -> Order:
-    model = (await catalogue()).default()
+    caller = _caller(membership)
+    model = (await catalogue(caller)).default()
     if model is None:
         raise ApiError(404, "model_not_found", "No model with voices is served.", field="model")
     return Order(
         id=request_id(),
-        caller=Caller(membership.tenant_id, None, f"user:{membership.user_id}"),
+        caller=caller,
         transport="console",
         model=model,
         voice=model.preset(voice),
@@ -69,10 +70,15 @@ async def _order(membership: Membership, voice: str, seed: int | None) -> Order:
     )
 
 
-async def _voices() -> tuple[Preset, ...]:
-    """None while the engine is away: the page says so."""
+def _caller(membership: Membership) -> Caller:
+    return Caller(membership.tenant_id, None, f"user:{membership.user_id}")
+
+
+async def _voices(caller: Caller) -> tuple[Preset, ...]:
+    """The tenant's own first. None while the engine is away: the page says so."""
     try:
-        model = (await catalogue()).default()
+        served = await catalogue(caller)
     except ApiError:
         return ()
-    return model.presets if model else ()
+    model = served.default()
+    return (*served.own, *served.shown(model)) if model else ()

@@ -61,7 +61,7 @@ class ContextsSocket(DialectSocket):
         try:
             self._check_room()
             wanted = message.wanted()
-            order = asked.order(request_id, caller, wanted, await catalogue(), "ws")
+            order = asked.order(request_id, caller, wanted, await catalogue(caller), "ws")
             read_in = replace(order, language=asked.reading_language(wanted, order))
             prepare = await live_text(read_in, is_normalised=wanted.normalization != "off")
             voice = Voice(name, order, message, prepare)

@@ -62,12 +62,12 @@ async def speech_events(request: HttpRequest, caller: Caller) -> HttpResponseBas
 
 @endpoint(CARTESIA, "GET")
 async def voice_list(request: HttpRequest, caller: Caller) -> HttpResponse:
-    return json_response(voices.page(await catalogue(), request.GET.dict()))
+    return json_response(voices.page(await catalogue(caller), request.GET.dict()))
 
 
 @endpoint(CARTESIA, "GET")
 async def voice(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
-    return json_response(voices.document(await catalogue(), name))
+    return json_response(voices.document(await catalogue(caller), name))
 
 
 @endpoint(CARTESIA, "POST")
@@ -104,7 +104,7 @@ def _fields(request: HttpRequest, known: dict[str, Any]) -> dict[str, Any]:
 
 async def _session(caller: Caller, text: str, wanted: asked.Wanted, transport: str) -> Session:
     """Raises ApiError for what the engine does not serve, or a text that cannot be read."""
-    order = asked.order(request_id(), caller, wanted, await catalogue(), transport)
+    order = asked.order(request_id(), caller, wanted, await catalogue(caller), transport)
     is_normalised = wanted.normalization != "off"
     prepared = await prepared_text(
         text,

@@ -8,7 +8,8 @@ from typing import Any
 
 from ttsapp.errors import ApiError, invalid
 from ttsapp.speech.text import languages
-from ttsapp.voices.catalogue import Catalogue, Preset, SpeechModel, stand_ins
+from ttsapp.voices.catalogue import Catalogue, SpeechModel, stand_ins
+from ttsapp.voices.own import OwnVoice, Preset
 
 # Those in its documentation, in its clients and in voice-agent frameworks, by kind: who asks for
 # one is given a voice of ours of that kind.
@@ -61,7 +62,7 @@ def page(catalogue: Catalogue, query: Mapping[str, str]) -> dict[str, Any]:
         if name not in _KNOWN:
             raise invalid(f"Unknown parameter {name[:50]!r}.", name[:50], "unknown_field")
     model = catalogue.default()
-    every = [_document(model, preset) for preset in model.presets] if model else []
+    every = [_document(model, voice) for voice in _voices(catalogue, model)] if model else []
     found = [voice for voice in every if _is_asked_for(voice, query)]
     limit = _limit(query)
     if "ending_before" in query:
@@ -72,7 +73,26 @@ def page(catalogue: Catalogue, query: Mapping[str, str]) -> dict[str, Any]:
     return {"data": found[:limit], "has_more": len(found) > limit}
 
 
+def _voices(catalogue: Catalogue, model: SpeechModel) -> tuple[Preset, ...]:
+    return (*catalogue.own, *catalogue.shown(model))
+
+
 def _document(model: SpeechModel, preset: Preset) -> dict[str, Any]:
+    document = _preset_document(model, preset)
+    if not isinstance(preset, OwnVoice):
+        return document
+    del document["gender"]
+    made_at = preset.created_at.isoformat() if preset.created_at else _CREATED_AT
+    return document | {
+        "name": preset.label,
+        "access": "private",
+        "visibility": "owner",
+        "is_owner": not preset.is_shared,
+        "created_at": made_at.replace("+00:00", "Z"),
+    }
+
+
+def _preset_document(model: SpeechModel, preset: Preset) -> dict[str, Any]:
     native = languages.code(preset.native_language)
     spoken = [languages.code(name) for name in model.languages]
     others = [code for code in spoken if code not in (native, languages.AUTO)]
@@ -92,14 +112,15 @@ def _document(model: SpeechModel, preset: Preset) -> dict[str, Any]:
 
 
 def _is_asked_for(voice: Mapping[str, Any], query: Mapping[str, str]) -> bool:
-    gender, owner = query.get("gender", ""), query.get("is_owner", "false").lower()
+    gender, owner = query.get("gender", ""), query.get("is_owner", "").lower()
     if gender and gender not in _GENDERS:
         raise invalid(f"gender may be one of {', '.join(_GENDERS)}.", "gender")
-    if owner not in ("true", "false"):
+    if owner not in ("", "true", "false"):
         raise invalid("is_owner may be true or false.", "is_owner")
     text = query.get("q", "").casefold()
     is_found = any(text in voice[name].casefold() for name in ("id", "name", "description"))
-    return is_found and gender in ("", voice["gender"]) and owner == "false"
+    is_of_owner = owner in ("", str(voice["is_owner"]).lower())
+    return is_found and gender in ("", voice.get("gender")) and is_of_owner
 
 
 def _place(found: list[Any], name: str, field: str) -> int:

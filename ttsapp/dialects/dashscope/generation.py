@@ -129,7 +129,7 @@ async def _understand(request: HttpRequest, caller: Caller, *, is_stream: bool) 
     """The order and its text, prepared. A refusal goes into the tenant's request log."""
     try:
         wanted = asked.parse(request.META.get("CONTENT_TYPE", ""), request.body)
-        served = await catalogue()
+        served = await catalogue(caller)
         order = asked.order(request_id(), caller, wanted, served, is_stream=is_stream)
         prepared = await prepared_text(
             wanted.text,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from ttsapp.dialects.dashscope import voices
-from ttsapp.errors import ApiError, invalid
-from ttsapp.voices.catalogue import Catalogue, Preset, SpeechModel, stand_ins
+from ttsapp.errors import ApiError, invalid, voice_error
+from ttsapp.voices.catalogue import Catalogue, SpeechModel, stand_ins
+from ttsapp.voices.own import Preset
 
 _HOSTED = re.compile(r"qwen\d*-tts(?:-[a-z0-9.-]{1,60})?", re.ASCII)
 
@@ -22,16 +23,22 @@ def served_model(catalogue: Catalogue, name: str) -> SpeechModel:
 def served_voice(model: SpeechModel, name: str, field: str) -> Preset:
     """One of ours by its name, or the one that stands in. Raises ApiError 400 on `field`."""
     wanted = name.casefold()
+    if wanted in model.own:
+        return _preset(model, name, field)
     own = wanted.replace(" ", "_")
     for preset in model.presets:
         if preset.name.casefold() in (wanted, own):
             return preset
     if stand_in := stand_ins(model, voices.FEMALE, voices.MALE).get(wanted):
         return stand_in
+    return _preset(model, name, field)
+
+
+def _preset(model: SpeechModel, name: str, field: str) -> Preset:
     try:
         return model.preset(name)
     except ApiError as error:
-        raise invalid(error.message, field, error.code) from None
+        raise voice_error(error, field) from None
 
 
 def served_language(model: SpeechModel, name: str, field: str) -> str:

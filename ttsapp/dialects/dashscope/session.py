@@ -89,7 +89,7 @@ class Session:
 
     async def context(self, request_id: UUID, caller: Caller) -> Context:
         """A response to be fed. Raises ApiError as `order` does."""
-        order = self.order(request_id, caller, await catalogue())
+        order = self.order(request_id, caller, await catalogue(caller))
         return Context(order, prepare=await live_text(order, is_normalised=self.enable_tn))
 
     def document(self) -> dict[str, Any]:

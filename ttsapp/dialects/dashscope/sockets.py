@@ -44,7 +44,7 @@ class RealtimeSocket(DialectSocket):
         self._turns = asyncio.Lock()
         self._language = "auto"
         # Its voice may be set yet: the key need not be good for the usual one.
-        served_model(await catalogue(), self._session.model)
+        served_model(await catalogue(await self.caller()), self._session.model)
 
     async def opened(self) -> None:
         await self.send_frame(events.of_session("created", self._session))
@@ -87,7 +87,8 @@ class RealtimeSocket(DialectSocket):
         if self._response is not None or self._pending:
             raise invalid("Set the session before its text, or once that is spoken.", "session")
         changed = self._session.updated(body)
-        order = changed.order(self.fresh_id(), await self.caller(), await catalogue())
+        caller = await self.caller()
+        order = changed.order(self.fresh_id(), caller, await catalogue(caller))
         self._session, self._language = changed, order.language
         await self.send_frame(events.of_session("updated", changed))
 

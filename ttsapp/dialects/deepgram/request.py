@@ -12,7 +12,8 @@ from ttsapp.errors import ApiError, invalid, not_offered
 from ttsapp.keys.authentication import Caller
 from ttsapp.speech.encoders import AudioFormat, audio_format
 from ttsapp.speech.order import Order, check_speed, fresh_seed
-from ttsapp.voices.catalogue import Catalogue, Preset, SpeechModel, stand_ins
+from ttsapp.voices.catalogue import Catalogue, SpeechModel, stand_ins
+from ttsapp.voices.own import Preset
 
 DEFAULT_MODEL = "aura-asteria-en"
 _MODEL = re.compile(r"aura(?:-\d+)?-(?P<voice>[a-z]+)-(?P<language>[a-z]{2})")

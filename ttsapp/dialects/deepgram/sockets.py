@@ -43,7 +43,8 @@ class SpeakSocket(DialectSocket):
         self._wanted = asked.parse(given, is_socket=True)
         self._waiting: deque[Message] = deque()
         caller = await self.caller()
-        self._first = asked.order(self.fresh_id(), caller, self._wanted, await catalogue(), "ws")
+        served = await catalogue(caller)
+        self._first = asked.order(self.fresh_id(), caller, self._wanted, served, "ws")
 
     async def opened(self) -> None:
         await self.send_frame(messages.metadata(self._first))
@@ -86,7 +87,7 @@ class SpeakSocket(DialectSocket):
     async def _begin(self) -> None:
         caller, request_id = await self.caller(), self.fresh_id()
         try:
-            order = asked.order(request_id, caller, self._wanted, await catalogue(), "ws")
+            order = asked.order(request_id, caller, self._wanted, await catalogue(caller), "ws")
         except ApiError as error:
             self.note_refusal(request_id, caller, error)
             raise

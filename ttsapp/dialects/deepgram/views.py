@@ -26,7 +26,7 @@ async def speak(request: HttpRequest, caller: Caller) -> HttpResponseBase:
     try:
         text = _text(request)
         wanted = asked.parse(request.GET.dict())
-        order = asked.order(request_id(), caller, wanted, await catalogue(), "http")
+        order = asked.order(request_id(), caller, wanted, await catalogue(caller), "http")
     except ApiError as error:
         door.note_refusal(caller, "http", error)
         raise

@@ -19,7 +19,8 @@ from ttsapp.keys.authentication import Caller
 from ttsapp.speech.encoders import AudioFormat
 from ttsapp.speech.order import Order, check_text, fresh_seed
 from ttsapp.speech.prepared import TextWish
-from ttsapp.voices.catalogue import Catalogue, Preset, SpeechModel
+from ttsapp.voices.catalogue import Catalogue, SpeechModel
+from ttsapp.voices.own import Preset
 
 _MODEL = re.compile(r"eleven_\w{1,60}", re.ASCII)
 SEED = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]

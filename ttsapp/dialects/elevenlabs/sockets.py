@@ -34,7 +34,10 @@ class ElevenLabsSocket(DialectSocket):
         self._wanted = socket_request.parse(dict(query))
         self.idle_seconds = self._wanted.timeout
         self._voice_id = self.scope["url_route"]["kwargs"]["voice_id"]
-        asked.served(self._wanted.speech, self._voice_id, await catalogue())
+        # Whose voice it may be is not known before the key is.
+        if self.authorization:
+            served = await catalogue(await self.caller())
+            asked.served(self._wanted.speech, self._voice_id, served)
 
     async def opened(self) -> None:
         if not self.authorization:
@@ -72,7 +75,7 @@ class ElevenLabsSocket(DialectSocket):
         caller, request_id = await self.caller(), self.fresh_id()
         speech = self._wanted.speech.with_settings(message.settings)
         try:
-            served = await catalogue()
+            served = await catalogue(caller)
             order = asked.order(request_id, caller, self._voice_id, speech, served, "ws")
             prepare = await live_text(order, is_normalised=speech.wish.is_normalised)
         except ApiError as error:

@@ -109,7 +109,7 @@ async def _understand(
     try:
         content_type = request.META.get("CONTENT_TYPE", "")
         wanted = asked.parse(request.GET.dict(), content_type, request.body)
-        served = await catalogue()
+        served = await catalogue(caller)
         order = asked.order(request_id(), caller, voice_id, wanted, served, "http", whole=whole)
         # The caller's own words are said as they wish in every API.
         prepared = await prepared_text(

@@ -9,7 +9,8 @@ from ttsapp.dialects.elevenlabs.query import Query
 from ttsapp.dialects.elevenlabs.settings import DEFAULTS
 from ttsapp.errors import ApiError
 from ttsapp.speech.text import languages
-from ttsapp.voices.catalogue import Catalogue, Preset, SpeechModel
+from ttsapp.voices.catalogue import Catalogue, SpeechModel
+from ttsapp.voices.own import OwnVoice, Preset
 
 Document = dict[str, Any]
 
@@ -22,12 +23,16 @@ _SEARCH = (
     *("include_live_moderated", "min_notice_period_days", *_LABELS, *_UNKNOWN),
 )
 _TYPES = ("personal", "community", "default", "workspace", "non-default", "non-community", "saved")
+_TYPES_OF_OURS = ("default", "non-community", "saved")
+_TYPES_OF_TENANTS = ("personal", "workspace", "non-default", "non-community", "saved")
 _CATEGORIES = ("premade", "cloned", "generated", "professional")
 _MOST = 100
 
 
 def own(served: Catalogue) -> list[Document]:
-    return [_own(model, preset) for model in served.models for preset in model.presets]
+    """The caller's own voices, then the engine's."""
+    made = [_made(voice) for voice in served.own]
+    return made + [_own(model, each) for model in served.models for each in served.shown(model)]
 
 
 def stand_ins(served: Catalogue) -> list[Document]:
@@ -41,6 +46,9 @@ def stand_ins(served: Catalogue) -> list[Document]:
 
 def one(served: Catalogue, wanted: str) -> Document:
     """Raises ApiError 404."""
+    for made in served.own:
+        if wanted.casefold() in (made.name, made.label.casefold()):
+            return _made(made)
     for model in served.models:
         if preset := voices.own_preset(model, wanted):
             return _own(model, preset)
@@ -76,6 +84,20 @@ def search_names() -> tuple[str, ...]:
 
 def _own(model: SpeechModel, preset: Preset) -> Document:
     return _document(model, preset, preset.name, preset.name, preset.description)
+
+
+def _made(voice: OwnVoice) -> Document:
+    assert voice.served_by is not None
+    made = _document(voice.served_by, voice, voice.name, voice.label, voice.description)
+    labels = {"language": languages.code(voice.native_language)}
+    labels |= dict.fromkeys(voice.tags, "yes")
+    return made | {
+        "category": "generated" if voice.kind == "designed" else "cloned",
+        "labels": labels,
+        "settings": DEFAULTS | {"speed": voice.speed},
+        "is_owner": not voice.is_shared,
+        "created_at_unix": int(voice.created_at.timestamp()) if voice.created_at else 0,
+    }
 
 
 def _stand_in(model: SpeechModel, premade: str, preset: Preset) -> Document:
@@ -116,11 +138,13 @@ def _words(voice: Document) -> str:
 
 def _has(voice: Document, query: Query) -> bool:
     for label in _LABELS:
-        if (wanted := query.text(label)) and voice["labels"][label] != wanted.casefold():
+        if (wanted := query.text(label)) and voice["labels"].get(label) != wanted.casefold():
             return False
-    is_ours = query.choice("voice_type", _TYPES, "default") in ("default", "non-community", "saved")
-    is_premade = query.choice("category", _CATEGORIES, "premade") == "premade"
-    return is_ours and is_premade and not any(query.text(name) for name in _UNKNOWN)
+    is_premade = voice["category"] == "premade"
+    types = _TYPES_OF_OURS if is_premade else _TYPES_OF_TENANTS
+    is_of_type = query.choice("voice_type", _TYPES, "non-community") in types
+    is_of_category = query.choice("category", _CATEGORIES, voice["category"]) == voice["category"]
+    return is_of_type and is_of_category and not any(query.text(name) for name in _UNKNOWN)
 
 
 def _sorted(found: list[Document], query: Query) -> list[Document]:

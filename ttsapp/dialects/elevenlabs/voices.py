@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ttsapp.errors import ApiError, invalid
-from ttsapp.voices.catalogue import Preset, SpeechModel, stand_ins
+from ttsapp.errors import ApiError, voice_error
+from ttsapp.voices.catalogue import SpeechModel, stand_ins
+from ttsapp.voices.own import Preset
 
 FEMALE = {
     "21m00Tcm4TlvDq8ikWAM": "Rachel",
@@ -69,16 +70,22 @@ _IDS = {"bella": "EXAVITQu4vr4xnSDxMaL", **{name.lower(): id for id, name in PRE
 
 def preset(model: SpeechModel, wanted: str) -> Preset:
     """One of ours by its name, or the one that stands in. Raises ApiError 400 on `voice_id`."""
+    if wanted.casefold() in model.own:
+        return _preset(model, wanted)
     if own := own_preset(model, wanted):
         return own
     premade = premade_id(wanted)
     found = stand_in(model, premade) if premade else None
     if found is not None:
         return found
+    return _preset(model, wanted)
+
+
+def _preset(model: SpeechModel, wanted: str) -> Preset:
     try:
         return model.preset(wanted)
     except ApiError as error:
-        raise invalid(error.message, "voice_id", error.code) from None
+        raise voice_error(error, "voice_id") from None
 
 
 def own_preset(model: SpeechModel, wanted: str) -> Preset | None:

@@ -8,7 +8,8 @@ from uuid import UUID
 from billing import selectors as billing
 from ttsapp.speech import selectors
 from ttsapp.speech.models import RequestLog
-from ttsapp.voices.catalogue import RETIRED_MODELS, Catalogue, Preset, SpeechModel, stock_voices
+from ttsapp.voices.catalogue import RETIRED_MODELS, Catalogue, SpeechModel, stock_voices
+from ttsapp.voices.own import OwnVoice, Preset
 
 
 def models(catalogue: Catalogue) -> dict[str, Any]:
@@ -25,8 +26,11 @@ def model(name: str) -> dict[str, Any]:
 
 
 def voices(catalogue: Catalogue) -> dict[str, Any]:
-    """Every model's voices, then the stock names and what they stand for."""
-    data = [_preset(served, preset) for served in catalogue.models for preset in served.presets]
+    """The caller's own voices, every model's, then the stock names and what they stand for."""
+    data = [own_voice(voice) for voice in catalogue.own]
+    data += [
+        _preset(served, preset) for served in catalogue.models for preset in catalogue.shown(served)
+    ]
     default = catalogue.default()
     if default is not None:
         data += [_stock(default, *pair) for pair in sorted(stock_voices(default).items())]
@@ -67,6 +71,21 @@ def _logged(log: RequestLog, billed_characters: int) -> dict[str, Any]:
         "total_ms": log.total_ms,
         "finish_reason": log.finish_reason or None,
         "error": error,
+    }
+
+
+def own_voice(voice: OwnVoice) -> dict[str, Any]:
+    """In the shape that its maker is answered with, and what lists say of voices besides."""
+    return {
+        "id": voice.name,
+        "object": "audio.voice",
+        "created_at": int(voice.created_at.timestamp()) if voice.created_at else 0,
+        "name": voice.label,
+        "type": "prompt" if voice.kind == "designed" else "audio_sample",
+        "model": voice.model,
+        "native_language": voice.native_language,
+        "description": voice.description,
+        "languages": list(voice.served_by.languages) if voice.served_by else [],
     }
 
 

@@ -52,7 +52,7 @@ class SpeechSocket(DialectSocket):
             raise invalid("One utterance at a time: end or cancel it.", "type", "out_of_order")
         caller, request_id = await self.caller(), self.fresh_id()
         try:
-            order = messages.order(request_id, caller, message, await catalogue())
+            order = messages.order(request_id, caller, message, await catalogue(caller))
             prepare = await messages.prepare(message, order)
         except ApiError as error:
             self.note_refusal(request_id, caller, error)

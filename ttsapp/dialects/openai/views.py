@@ -43,24 +43,24 @@ async def speech_request(request: HttpRequest, caller: Caller, wanted: UUID) -> 
 
 @endpoint(OPENAI, "GET")
 async def models(request: HttpRequest, caller: Caller) -> HttpResponse:
-    return json_response(documents.models(await catalogue()))
+    return json_response(documents.models(await catalogue(caller)))
 
 
 @endpoint(OPENAI, "GET")
 async def model(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
-    served = await catalogue()
+    served = await catalogue(caller)
     served.model(name)
     return json_response(documents.model(name))
 
 
 @endpoint(OPENAI, "GET")
 async def voices(request: HttpRequest, caller: Caller) -> HttpResponse:
-    return json_response(documents.voices(await catalogue()))
+    return json_response(documents.voices(await catalogue(caller)))
 
 
 @endpoint(OPENAI, "POST")
 async def text_preview(request: HttpRequest, caller: Caller) -> HttpResponse:
-    return json_response(await text.preview(caller, request.body, await catalogue()))
+    return json_response(await text.preview(caller, request.body, await catalogue(caller)))
 
 
 async def root(request: HttpRequest) -> HttpResponse:
@@ -75,7 +75,7 @@ async def _understand(request: HttpRequest, caller: Caller) -> Session:
     """The order and its text, prepared. A refusal goes into the tenant's request log."""
     try:
         body = codec.parse_speech(request.META.get("CONTENT_TYPE", ""), request.body)
-        order = codec.order(request_id(), caller, body, await catalogue())
+        order = codec.order(request_id(), caller, body, await catalogue(caller))
         prepared = await text.prepared(order, body.input, body.wish)
     except ApiError as error:
         door.note_refusal(caller, "http", error)

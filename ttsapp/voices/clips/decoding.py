@@ -1,0 +1,101 @@
+"""A recording as mono samples at 24 kHz, read in a process of its own.
+
+What strangers send goes through FFmpeg's readers of dozens of formats. A file that breaks one, or
+unpacks to gigabytes, takes down a child that may use little memory and little time, and nothing
+else."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import structlog
+
+from ttsapp.errors import ApiError, invalid
+from ttsapp.speech.encoders.samples import SAMPLE_RATE, Samples
+from ttsapp.voices.clips.reader import (
+    EMPTY,
+    HAS_VIDEO,
+    HEADER,
+    MOST_SECONDS,
+    NOT_AUDIO,
+    TOO_LONG,
+)
+
+log = structlog.get_logger()
+
+MOST_BYTES = 10 * 1024 * 1024
+CHILD_SECONDS = 20.0
+
+# One child at a time: the machine's cores are for speech.
+_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """`samples` at 24 kHz, mono; `rate` and `channels` as they came."""
+
+    samples: Samples
+    rate: int
+    channels: int
+
+    @property
+    def seconds(self) -> float:
+        return len(self.samples) / SAMPLE_RATE
+
+
+async def decode(data: bytes, field: str) -> Recording:
+    """Raises ApiError 400 or 413 on `field`; what is wrong, never what the reader said of it."""
+    if not data:
+        raise invalid(f"{field} is empty: send a recording.", field, "empty_audio")
+    if len(data) > MOST_BYTES:
+        message = f"{field} has {len(data)} bytes; the most is {MOST_BYTES}."
+        raise ApiError(413, "file_too_large", message, field=field)
+    async with _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(1)):
+        status, out = await _in_child(data)
+    if status != 0:
+        raise _refusal(status, field)
+    rate, channels, count = HEADER.unpack_from(out)
+    samples = np.frombuffer(out, np.float32, count, HEADER.size)
+    return Recording(samples, rate, channels)
+
+
+async def _in_child(data: bytes) -> tuple[int, bytes]:
+    command = (sys.executable, "-I", "-m", "ttsapp.voices.clips.reader")
+    child = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env={},
+    )
+    try:
+        async with asyncio.timeout(CHILD_SECONDS):
+            out, _ = await child.communicate(data)
+    except TimeoutError:
+        return NOT_AUDIO, b""
+    finally:
+        if child.returncode is None:
+            with suppress(ProcessLookupError):
+                child.kill()
+            await child.wait()
+    assert child.returncode is not None
+    return child.returncode, out
+
+
+def _refusal(status: int, field: str) -> ApiError:
+    if status == HAS_VIDEO:
+        return invalid(f"{field} is a video: send its sound alone.", field, "not_audio")
+    if status == TOO_LONG:
+        message = f"{field} is longer than {MOST_SECONDS} seconds: send the best 10 to 20 of it."
+        return invalid(message, field, "audio_too_long")
+    if status == EMPTY:
+        return invalid(f"There is no sound in {field}: send a recording.", field, "empty_audio")
+    if status != NOT_AUDIO:
+        log.warning("a recording broke its reader", status=status)
+    message = f"{field} is no audio that can be read: send wav, flac, mp3, ogg, m4a or webm."
+    return invalid(message, field, "not_audio")

@@ -1,0 +1,92 @@
+"""`python -m ttsapp.voices.clips.reader`: a recording on stdin, its samples on stdout.
+
+Runs under limits of its own and knows nothing of the product: neither its settings nor its key."""
+
+from __future__ import annotations
+
+import io
+import resource
+import struct
+import sys
+from typing import Any
+
+import av
+import numpy as np
+import soxr
+from numpy.typing import NDArray
+
+RATE = 24_000
+MEMORY_BYTES = 1 << 30
+CPU_SECONDS = 15
+MOST_SECONDS = 120
+# What it says when it refuses: its exit status. Otherwise rate, channels, count, samples.
+NOT_AUDIO, HAS_VIDEO, TOO_LONG, EMPTY = 10, 11, 12, 13
+HEADER = struct.Struct("<IHI")
+RATES = range(8_000, 192_001)
+MOST_CHANNELS = 8
+# Containers of sound. Play-lists and the like, which name further files, are not among them.
+FORMATS = frozenset({"wav", "flac", "mp3", "ogg", "aac", "mov", "matroska", "w64", "aiff", "caf"})
+# A cover picture is a video stream to FFmpeg.
+PICTURES = frozenset({"mjpeg", "png", "bmp", "gif", "webp"})
+
+
+class _RefusedError(Exception):
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+def main() -> int:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16))
+    try:
+        samples, rate, channels = read(sys.stdin.buffer.read())
+    except _RefusedError as refused:
+        return refused.status
+    except (av.FFmpegError, ValueError, MemoryError, OverflowError):
+        return NOT_AUDIO
+    sys.stdout.buffer.write(HEADER.pack(rate, channels, len(samples)))
+    sys.stdout.buffer.write(samples.astype(np.float32).tobytes())
+    return 0
+
+
+def read(data: bytes) -> tuple[NDArray[np.float32], int, int]:
+    """Mono samples at 24 kHz, and what rate and channels there were."""
+    with av.open(io.BytesIO(data), "r", metadata_errors="ignore") as container:
+        if FORMATS.isdisjoint(container.format.name.split(",")):
+            raise _RefusedError(NOT_AUDIO)
+        if any(stream.codec_context.name not in PICTURES for stream in container.streams.video):
+            raise _RefusedError(HAS_VIDEO)
+        if not container.streams.audio:
+            raise _RefusedError(NOT_AUDIO)
+        stream = container.streams.audio[0]
+        rate, channels = stream.rate, stream.channels
+        if rate not in RATES or not 1 <= channels <= MOST_CHANNELS:
+            raise _RefusedError(NOT_AUDIO)
+        samples = _mono(container, stream, rate)
+    if rate != RATE:
+        samples = soxr.resample(samples, rate, RATE, "HQ")
+    return samples, rate, channels
+
+
+def _mono(container: Any, stream: Any, rate: int) -> NDArray[np.float32]:
+    to_float = av.AudioResampler(format="fltp", layout=stream.layout, rate=rate)
+    parts, count = [], 0
+    for frame in container.decode(stream):
+        for plain in to_float.resample(frame):
+            part = plain.to_ndarray().mean(axis=0, dtype=np.float32)
+            parts.append(part)
+            count += len(part)
+            if count > MOST_SECONDS * rate:
+                raise _RefusedError(TOO_LONG)
+    if count == 0:
+        raise _RefusedError(EMPTY)
+    samples = np.concatenate(parts)
+    if not np.isfinite(samples).all():
+        raise _RefusedError(NOT_AUDIO)
+    return samples
+
+
+if __name__ == "__main__":
+    sys.exit(main())
