@@ -93,6 +93,14 @@ def url(name: str, schemes: tuple[str, ...]) -> str:
     return value
 
 
+def currency(name: str, default: str) -> str:
+    """Three letters of ISO 4217."""
+    value = text(name).strip().upper() or default
+    if not re.fullmatch(r"[A-Z]{3}", value):
+        raise ImproperlyConfigured(f"{name}={_short(value)} is no currency: such as EUR or USD")
+    return value
+
+
 def target(name: str, default: str) -> str:
     """Where a gRPC server listens: unix:/path, host:port, or a name that gRPC resolves."""
     value = text(name).strip() or default
@@ -123,6 +131,14 @@ def folder(name: str, default: Path) -> Path:
     except OSError as error:
         raise ImproperlyConfigured(f"{name}={path}: {error.strerror}") from None
     return path
+
+
+def file(name: str) -> Path | None:
+    """A file that is there; None where none is named."""
+    value = text(name).strip()
+    if value and not Path(value).is_file():
+        raise ImproperlyConfigured(f"{name}={_short(value)} is no file")
+    return Path(value) if value else None
 
 
 def words(name: str) -> list[str]:

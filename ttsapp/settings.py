@@ -62,6 +62,11 @@ TENANT_LIMITS = {
     "concurrent_streams": environment.number("PARLANCE_CONCURRENT_STREAMS", 1000, most=1_000_000),
 }
 
+# What this installation's own costs are in, and what revenue is compared with them.
+CURRENCY = environment.currency("PARLANCE_CURRENCY", "USD")
+# A TrueType file for invoices, where names need more than Western letters.
+INVOICE_FONT = environment.file("PARLANCE_INVOICE_FONT")
+
 # What a connection may take its time for, before a key is known and after.
 HEAD_SECONDS = environment.seconds("PARLANCE_HEAD_SECONDS", 10)
 BODY_SECONDS = environment.seconds("PARLANCE_BODY_SECONDS", 30)

@@ -44,6 +44,22 @@ def test_an_odd_number_stops_the_start(monkeypatch: pytest.MonkeyPatch, value: s
         environment.number("X", 5, most=9)
 
 
+def test_a_currency_has_three_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("X", " eur ")
+    assert environment.currency("X", "USD") == "EUR"
+    monkeypatch.setenv("X", "Euro")
+    with pytest.raises(ImproperlyConfigured, match=r"^X='EURO' is no currency"):
+        environment.currency("X", "USD")
+
+
+def test_a_file_that_is_not_there_stops_the_start(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("X", str(tmp_path / "font.ttf"))
+    with pytest.raises(ImproperlyConfigured, match=r"is no file$"):
+        environment.file("X")
+
+
 def test_the_bounds_of_a_number_are_in_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("X", "9")
     assert environment.number("X", 5, most=9) == 9
