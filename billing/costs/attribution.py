@@ -1,0 +1,62 @@
+"""Whose the engines' cost was: shared out by engine time, each step's among the streams in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import date
+from fractions import Fraction
+
+from billing.costs import formulas
+from billing.costs.figures import Figures, Part
+from billing.prices.revenue import Sale
+from billing.prices.uses import midnight
+from billing.rollups.selectors import Row, sums
+from ttsapp.tenants.models import Tenant
+
+TIMES = ("talker_us", "predictor_us", "codec_us")
+CHARACTERS = ("billed_characters", "top_up_characters")
+
+
+def by_tenant(since: date, until: date, total: Figures, sold: Iterable[Sale]) -> tuple[Part, ...]:
+    """The dearest first."""
+    names = dict(Tenant.objects.values_list("pk", "name"))
+    earned: Counter[int] = Counter()
+    for sale in sold:
+        earned[sale.tenant_id] += sale.picos
+    rows = _rows(since, until, "tenant_id")
+    whole = sum(map(_time, rows))
+    return _sorted(
+        _part(row, names[row["tenant_id"]], whole, total, earned[row["tenant_id"]]) for row in rows
+    )
+
+
+def by_voice(since: date, until: date, total: Figures) -> tuple[Part, ...]:
+    """Of all tenants together; the dearest first."""
+    rows = _rows(since, until, "voice")
+    whole = sum(map(_time, rows))
+    return _sorted(_part(row, row["voice"], whole, total) for row in rows)
+
+
+def _rows(since: date, until: date, column: str) -> list[Row]:
+    return sums(midnight(since), midnight(until), (*TIMES, *CHARACTERS), (column,))
+
+
+def _part(row: Row, name: str, whole: int, total: Figures, picos: int | None = None) -> Part:
+    share = Fraction(_time(row), whole) if whole else Fraction(0)
+    return Part(
+        name,
+        sum(row[column] for column in CHARACTERS),
+        _time(row) // 1000,
+        share,
+        share * (total.busy_cost + total.idle_cost),
+        None if picos is None else Fraction(picos, formulas.MILLION),
+    )
+
+
+def _time(row: Row) -> int:
+    return sum(row[column] for column in TIMES)
+
+
+def _sorted(parts: Iterable[Part]) -> tuple[Part, ...]:
+    return tuple(sorted(parts, key=lambda part: (-part.share, part.name)))
