@@ -38,6 +38,7 @@ class SamplingChoice(msgspec.Struct, frozen=True, array_like=True):
 
 class Submit(Message, frozen=True):
     """A new stream. Until `text_done` its trailing text may grow by Extend (streaming layout).
+    With `word_times` the text itself comes too, for the aligner.
 
     `embedding` is float32 and `reference_codes` uint16 [frames, groups], both little-endian.
     """
@@ -55,6 +56,8 @@ class Submit(Message, frozen=True):
     trim_silence: bool
     tenant: str
     background: bool
+    word_times: bool = False
+    text: str = ""
 
 
 class Extend(Message, frozen=True):
@@ -65,6 +68,7 @@ class Extend(Message, frozen=True):
     text_tokens: int
     done: bool
     frame_cap: int
+    text: str = ""
 
 
 class CancelStream(Message, frozen=True):
@@ -110,6 +114,13 @@ class AudioChunk(Message, frozen=True):
     stream: int
     pcm: bytes
     first_sample: int
+
+
+class StreamWords(Message, frozen=True):
+    """Words, each as first and end character of the text, first and end sample of the audio."""
+
+    stream: int
+    words: tuple[tuple[int, int, int, int], ...]
 
 
 class StreamFinished(Message, frozen=True):
@@ -184,6 +195,7 @@ ToFront = (
     | CoreFailed
     | StreamAccepted
     | AudioChunk
+    | StreamWords
     | StreamFinished
     | StreamFailed
     | ClipEncoded

@@ -68,14 +68,22 @@ def load_checkpoint(
     with _opened(folder / WEIGHTS, device) as weights:
         talker = weights.load(lambda: Talker(config.talker), "talker.", dtype)
         speaker = _load_speaker(weights, config)
-        weights.refuse_unread(except_for="speaker_encoder.")
+        weights.refuse_unread("speaker_encoder.")
     with _opened(folder / CODEC / WEIGHTS, device) as codec:
         decoder = codec.load(lambda: CodecDecoder(config.codec.decoder_config), "decoder.")
         encoder = _load_encoder(codec, config)
-        codec.refuse_unread(except_for="encoder.")
+        codec.refuse_unread("encoder.")
     fuse_layers(talker)
     tokenizer = TextTokenizer(folder, config.text_ids, words)
     return Checkpoint(folder, config, talker, decoder, encoder, speaker, tokenizer, fingerprint)
+
+
+def load_alone(file: Path, device: torch.device | str, build: Callable[[], Module]) -> Module:
+    """A module that a file holds and nothing else, in float32. Raises CheckpointError."""
+    with _opened(file, device) as weights:
+        module = weights.load(build, "")
+        weights.refuse_unread()
+    return module
 
 
 def _load_speaker(weights: _Weights, config: TtsConfig) -> SpeakerEncoder | None:
@@ -137,7 +145,7 @@ class _Weights:
             raise CheckpointError(self.file, problem)
         return tensor
 
-    def refuse_unread(self, except_for: str) -> None:
+    def refuse_unread(self, *except_for: str) -> None:
         unknown = sorted(name for name in self._unread if not name.startswith(except_for))
         if unknown:
             raise CheckpointError(self.file, f"unknown tensor {unknown[0]!r} of {len(unknown)}")

@@ -155,6 +155,8 @@ class Conversation:
                 return pb.SynthesizeEvent(
                     audio=pb.Audio(pcm=event.pcm, first_sample=event.first_sample)
                 )
+            case m.StreamWords():
+                return pb.SynthesizeEvent(words=pb.Words(words=map(_word, event.words)))
             case m.StreamFinished():
                 return pb.SynthesizeEvent(finished=_finished(event))
             case m.StreamFailed():
@@ -180,6 +182,13 @@ def error_event(error: m.StreamFailed | EngineError) -> pb.SynthesizeEvent:
             retryable=error.retryable,
             retry_after_ms=error.retry_after_ms,
         )
+    )
+
+
+def _word(word: tuple[int, int, int, int]) -> pb.Word:
+    first, end, first_sample, end_sample = word
+    return pb.Word(
+        first_character=first, end_character=end, first_sample=first_sample, end_sample=end_sample
     )
 
 

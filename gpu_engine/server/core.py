@@ -16,6 +16,7 @@ import torch
 import zmq
 
 from gpu_engine import messages as m
+from gpu_engine.align.load import load_aligner
 from gpu_engine.errors import EngineError
 from gpu_engine.scheduler import BooksError, Scheduler
 from gpu_engine.server.calibrate import limits, measure
@@ -105,6 +106,8 @@ def build_engine(settings: EngineSettings, core: Core) -> Engine:
     """Raises EngineError. Ready means that a first synthesis has passed."""
     device, checkpoint = load_device(settings)
     kind = checkpoint.talker.device.type
+    folder = settings.aligner_folder
+    aligner = None if folder is None else load_aligner(folder)
     chosen = settings.scheduler(kind)
     measured = measure(device, lambda: warm_up_session(checkpoint))
     scheduler = Scheduler(limits(chosen, device.shapes), measured)
@@ -117,7 +120,7 @@ def build_engine(settings: EngineSettings, core: Core) -> Engine:
         )
     )
     overlapped = settings.overlaps(device.shapes.overlapped)
-    return Engine(device, scheduler, checkpoint.config, core.send, overlapped)
+    return Engine(device, scheduler, checkpoint.config, core.send, overlapped, aligner)
 
 
 def main(address: str, arguments: str) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 import structlog
 
 from gpu_engine import messages as m
+from gpu_engine.align import Aligner
 from gpu_engine.config import TtsConfig
 from gpu_engine.errors import EngineFull
 from gpu_engine.runner import Device, Outcome
@@ -18,6 +19,7 @@ from gpu_engine.scheduler import BooksError, Ended, Job, Kind, Result, Scheduler
 from gpu_engine.server.flight import Flight
 from gpu_engine.server.sessions import open_session
 from gpu_engine.server.voiceover import Voiceover, finished
+from gpu_engine.server.words import Captions
 
 log = structlog.get_logger()
 
@@ -46,13 +48,15 @@ class Engine:
         config: TtsConfig,
         send: Callable[[m.ToFront], None],
         overlapped: bool = False,
+        aligner: Aligner | None = None,
     ) -> None:
         self.device, self.scheduler = device, scheduler
         self._config, self._send = config, send
         self.live: dict[int, Voiceover] = {}
         self.clips: dict[int, bytes] = {}
         self.counters = {kind: Counters() for kind in Kind}
-        self.flight = Flight(device, overlapped)
+        self.captions = Captions(aligner, scheduler, send)
+        self.flight = Flight(device, overlapped, self.captions.look)
 
     # ---- news
 
@@ -64,6 +68,7 @@ class Engine:
                 self._extend(message, now)
             case m.CancelStream():
                 self._finish(self.scheduler.cancel(message.stream))
+                self.captions.drop(message.stream)
             case m.EncodeClip():
                 self.clips[message.clip] = message.pcm
                 self.scheduler.add_clip(message.clip, now)
@@ -92,12 +97,14 @@ class Engine:
             del self.live[stream.id]
             self._send(_refusal(submit.stream, full))
             return
+        self.captions.open(submit)
         self._send(m.StreamAccepted(stream.id, round(1000 * wait)))
 
     def _extend(self, more: m.Extend, now: float) -> None:
         voiceover = self.live.get(more.stream)
         if voiceover is None:
             return
+        self.captions.add_text(more)
         if voiceover.slot >= 0:
             self.device.extend(voiceover.slot, more.trailing)
         else:
@@ -110,7 +117,9 @@ class Engine:
 
     def turn(self, clock: Clock = time.monotonic) -> bool:
         """Launches the most urgent job, if there is one, and collects what is due."""
-        job = self.scheduler.next_job(clock(), self.flight.closed)
+        now = clock()
+        self.captions.ask(now)
+        job = self.scheduler.next_job(now, self.flight.closed)
         self._seat()
         if job is not None:
             self.scheduler.launch(job, clock())
@@ -126,6 +135,10 @@ class Engine:
         if job.kind is Kind.ENCODE:
             self.scheduler.complete(job, Result(seconds=outcome.seconds), now)
             self._tell_voice(job.clip, outcome)
+            return
+        if job.kind is Kind.ALIGN:
+            self.scheduler.complete(job, Result(seconds=outcome.seconds), now)
+            self.captions.tell(job.stream)
             return
         rows, seconds = [], None
         if outcome.audio is not None:
@@ -162,6 +175,7 @@ class Engine:
         pcm = voiceover.take()
         if pcm:
             self._send(m.AudioChunk(voiceover.id, pcm, voiceover.samples - len(pcm) // 2))
+            self.captions.hear(voiceover.id, pcm)
 
     def _cut_the_lost(self, rows: list[Voiceover | None]) -> None:
         for row in rows:
@@ -175,6 +189,8 @@ class Engine:
         voiceover = self.live.pop(ended.id)
         if ended.reason in ("stop", "length"):
             self._deliver(voiceover)
+        if ended.reason == "error" or not voiceover.samples:
+            self.captions.drop(ended.id)
         if ended.reason == "error":
             problem = "the model produced numbers that are not finite"
             self._send(m.StreamFailed(ended.id, "internal", problem, retryable=True))
@@ -182,7 +198,7 @@ class Engine:
             problem = "the model produced no speech for this text"
             self._send(m.StreamFailed(ended.id, "no_audio", problem, retryable=True))
         else:
-            self._send(finished(voiceover, ended))
+            self.captions.end(finished(voiceover, ended))
 
     def _tell_voice(self, clip: int, outcome: Outcome) -> None:
         if outcome.voice is None:
@@ -204,6 +220,7 @@ class Engine:
     def check(self) -> None:
         """Verifies the books, when idle. What is lost is our bug: raises BooksError."""
         self.scheduler.check()
+        self.captions.check()
         if len(self.live) != len(self.scheduler):
             raise BooksError(f"{len(self.live)} streams live, {len(self.scheduler)} scheduled")
         if len(self.clips) != len(self.scheduler.clips):

@@ -4,6 +4,7 @@ loop, up to two a lane in the overlapped one."""
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 
 from gpu_engine.runner import Device, Outcome, Ticket
 from gpu_engine.scheduler import Job, Kind
@@ -16,8 +17,11 @@ NOTHING: frozenset[Kind] = frozenset()
 class Flight:
     """Launches on a device and collects, in launch order within a lane."""
 
-    def __init__(self, device: Device, overlapped: bool) -> None:
-        self._device = device
+    def __init__(
+        self, device: Device, overlapped: bool, look: Callable[[int], Ticket] | None = None
+    ) -> None:
+        """`look`: for a stream's words."""
+        self._device, self._look = device, look
         self._depth = 2 if overlapped else 1
         kinds = [GENERATION, BESIDE] if device.shapes.lanes > 1 else [GENERATION | BESIDE]
         self._lanes = [(lane, deque[tuple[Job, Ticket]]()) for lane in kinds]
@@ -61,3 +65,6 @@ class Flight:
                 return self._device.decode(job.slots, job.frames)
             case Kind.ENCODE:
                 return self._device.encode_voice(clip)
+            case Kind.ALIGN:
+                assert self._look is not None, "words are asked for where there is an aligner"
+                return self._look(job.stream)

@@ -12,6 +12,7 @@ import grpc
 import numpy as np
 
 from gpu_engine import messages as m
+from gpu_engine.align.load import languages as languages_of_words
 from gpu_engine.audio.onset import Listener
 from gpu_engine.config import SAMPLE_RATE, TtsConfig
 from gpu_engine.errors import EngineError, InvalidRequest
@@ -102,6 +103,7 @@ class EngineService(engine_pb2_grpc.EngineServicer):
             max_text_tokens=self._desk.settings.max_text_tokens,
             can_encode_voice=config.kind == "base",
             fingerprint=self._fingerprint,
+            word_time_languages=self._desk.word_languages,
         )
         return pb.ModelsResponse(models=[model])
 
@@ -172,7 +174,8 @@ def build_service(
 ) -> EngineService:
     """Raises CheckpointError when the tokenizer or the weights' headers can't be read."""
     tokenizer = TextTokenizer(settings.folder, config.text_ids)
-    desk = Desk(settings.folder.resolve().name, config, tokenizer, settings)
+    told = languages_of_words(settings.aligner_folder)
+    desk = Desk(settings.folder.resolve().name, config, tokenizer, settings, told)
     return EngineService(desk, supervisor, checkpoint_fingerprint(settings.folder), metrics)
 
 

@@ -13,7 +13,7 @@ import zmq.asyncio
 from gpu_engine import messages as m
 from gpu_engine.errors import EngineError, EngineFull
 
-StreamEvent = m.StreamAccepted | m.AudioChunk | m.StreamFinished | m.StreamFailed
+StreamEvent = m.StreamAccepted | m.AudioChunk | m.StreamWords | m.StreamFinished | m.StreamFailed
 BYTES_PER_SECOND = 48_000
 MOST_CLIPS, CLIP_WAIT_MS = 8, 5000
 

@@ -46,12 +46,14 @@ MOST_REFERENCE_FRAMES = 750  # a minute
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Turns Starts into Submits for one checkpoint. Needs its configs and tokenizer, no weights."""
+    """Turns Starts into Submits for one checkpoint. Needs its configs and tokenizer, no weights.
+    `word_languages`: what its aligner can tell words in, empty without one."""
 
     model: str
     config: TtsConfig
     tokenizer: TextTokenizer
     settings: EngineSettings
+    word_languages: tuple[str, ...] = ()
 
     def check(self, start: pb.Start) -> None:
         """Everything but the text. Raises InvalidRequest."""
@@ -69,8 +71,18 @@ class Desk:
             limit = self.settings.max_positions
             raise InvalidRequest(f"more than {limit} frames", "max_frames")
         self.check_length(start.instructions, "instructions")
+        if start.word_times:
+            self._check_words(start.language)
         self._check_voice(start)
         self.sampling(start)
+
+    def _check_words(self, language: str) -> None:
+        if not self.word_languages:
+            problem = "this engine has no aligner: start it with --aligner, or leave word_times out"
+            raise InvalidRequest(problem, "word_times")
+        if language not in ("", "auto", *self.word_languages):
+            told = ", ".join(self.word_languages)
+            raise InvalidRequest(f"words can be told in {told}, not in {language}", "word_times")
 
     def streams_text(self, start: pb.Start) -> bool:
         """True when speech may begin before all text is there. With a reference it waits: the
@@ -111,6 +123,8 @@ class Desk:
             trim_silence=not start.keep_silence,
             tenant=start.tenant,
             background=start.priority == pb.PRIORITY_BACKGROUND,
+            word_times=start.word_times,
+            text=text if start.word_times else "",
         )
 
     def extend(
@@ -123,7 +137,8 @@ class Desk:
         end = (self.config.text_ids.tts_eos,) if done else ()
         room = self.settings.max_positions - len(submit.prompt.text_ids) - 1
         cap = min(start.max_frames or frame_cap(text), room)
-        return Extend(submit.stream, (*ids, *end), len(ids), done, cap)
+        heard = piece if start.word_times else ""
+        return Extend(submit.stream, (*ids, *end), len(ids), done, cap, heard)
 
     def sampling(self, start: pb.Start) -> SamplingChoice:
         """The request's sampling over the checkpoint's defaults. Raises InvalidRequest."""

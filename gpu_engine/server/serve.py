@@ -48,6 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--device", default=usual.device, choices=["auto", "cpu", "cuda"])
     add("--threads", type=int, default=0, help="CPU threads of the core")
     add("--kernels", default=usual.kernels, choices=["auto", "torch"], help="of a small CPU model")
+    add(
+        "--aligner", default=usual.aligner, help="folder, auto or none: tells when words are spoken"
+    )
     add("--weights", default=usual.weights, choices=["bf16", "fp8"], help="on a GPU; see the docs")
     add("--max-streams", type=int, default=0, help="concurrent streams; memory is set aside")
     add("--waiting", type=int, default=usual.waiting, help="streams that may wait for a slot")

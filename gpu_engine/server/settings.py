@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpu_engine.align.folder import aligner_folder
 from gpu_engine.config import TalkerConfig
 from gpu_engine.errors import EngineError
 from gpu_engine.scheduler import SchedulerSettings
@@ -50,6 +51,7 @@ class EngineSettings:
     device: str = "auto"
     threads: int = 0
     kernels: str = "auto"
+    aligner: str = "auto"
     weights: str = "bf16"
     max_streams: int = 0
     waiting: int = 32
@@ -84,6 +86,10 @@ class EngineSettings:
     @property
     def folder(self) -> Path:
         return Path(self.checkpoint)
+
+    @property
+    def aligner_folder(self) -> Path | None:
+        return aligner_folder(self.aligner, self.folder)
 
     @property
     def max_text_tokens(self) -> int:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 
 from gpu_engine.train.commands import (
+    aligner,
     checkpoint,
     codec,
     encode,
@@ -29,6 +30,7 @@ The stages, in order:
   export      join the trained parts into a checkpoint directory
   evaluate    let a checkpoint speak held-out sentences
 
+  aligner     learn to tell when words are spoken
   record      keep what a corpus speaks as a folder of recordings
 
   tiny        codec to evaluate in one command, on however many GPUs there are
@@ -51,7 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = STAGES
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     stages = parser.add_subparsers(dest="stage", required=True, metavar="STAGE")
-    for command in (texts, tokenizer, codec, encode, talker, checkpoint, record, tiny, parts):
+    speech = (texts, tokenizer, codec, encode, talker, checkpoint)
+    for command in (*speech, aligner, record, tiny, parts):
         command.add(stages)
 
 

@@ -1,0 +1,138 @@
+"""Teaches the aligner which letters are spoken when, and where words begin and end.
+
+The letters by CTC. Where word times are known it is cut between words: a letter is then looked for
+where it is, which an utterance as a whole only leads to after many hours of speech. The edges by
+two logits of their own, because CTC is content with one frame anywhere in a letter.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+from torch.nn import functional as F
+from torch.nn.utils.rnn import pad_sequence
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+from gpu_engine.models.aligner import BLANK, AlignerConfig, AlignerNet
+from gpu_engine.train.aligner_data import Example, Piece, batches, edge_targets, pad, pieces
+from gpu_engine.train.runtime import Clock, Log, Schedule
+
+MODEL_TYPE = "parlance_ctc_aligner"
+FLOOR = -11.5  # of the log-mel: silence
+AVERAGING = 0.995
+
+
+@dataclass(frozen=True, slots=True)
+class AlignerRecipe:
+    """`seconds`: of training; `speech`: seconds of speech in a step; `edges`: weight of the words'
+    edges beside the letters."""
+
+    seconds: float = 900.0
+    speech: float = 90.0
+    rate: float = 3e-3
+    edges: float = 1.0
+    noise: float = 0.5
+    log_every: int = 20
+    seed: int = 1
+
+
+def train_aligner(
+    examples: Sequence[Example], config: AlignerConfig, recipe: AlignerRecipe, out: Path
+) -> AlignerNet:
+    """Writes the log into `out` and the averaged network, which it returns, into `out/aligner`."""
+    out.mkdir(parents=True, exist_ok=True)
+    torch.manual_seed(recipe.seed)
+    rng, log, clock = Random(recipe.seed), Log(out), Clock()
+    net = AlignerNet(config)
+    averaged = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(AVERAGING))
+    optimiser = torch.optim.AdamW(net.parameters(), betas=(0.9, 0.98), weight_decay=0.01)
+    schedule, step = Schedule(recipe.rate, recipe.seconds, 50), 0
+    while clock.elapsed() < recipe.seconds:
+        for rows in batches(examples, recipe.speech, rng):
+            for group in optimiser.param_groups:
+                group["lr"] = schedule.rate(step, clock.elapsed())
+            letters, edges = _losses(net, rows, recipe, rng)
+            optimiser.zero_grad()
+            (letters + recipe.edges * edges).backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 5.0)
+            optimiser.step()
+            averaged.update_parameters(net)
+            if step % recipe.log_every == 0:
+                told = {"step": step, "seconds": clock.elapsed()}
+                log.add(told | {"letters": letters.item(), "edges": edges.item()})
+            step += 1
+            if clock.elapsed() >= recipe.seconds:
+                break
+    log.save()
+    found: AlignerNet = averaged.module
+    save_aligner(found.eval(), out / "aligner")
+    return found
+
+
+def save_aligner(net: AlignerNet, out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    fields = {"model_type": MODEL_TYPE, **dataclasses.asdict(net.config)}
+    (out / "config.json").write_text(json.dumps(fields, indent=2) + "\n", "utf-8")
+    halves = {name: tensor.half().contiguous() for name, tensor in net.state_dict().items()}
+    save_file(halves, out / "model.safetensors")
+
+
+def _losses(
+    net: AlignerNet, rows: Sequence[Example], recipe: AlignerRecipe, rng: Random
+) -> tuple[Tensor, Tensor]:
+    """Of a letter, and of a word's edge."""
+    logits = net(disturb(pad(rows, FLOOR), recipe.noise))
+    labels = net.config.labels
+    letters = letter_loss(logits[..., :labels].log_softmax(-1), list(pieces(rows, rng)))
+    targets, known = edge_targets(rows, logits.shape[1])
+    each = F.binary_cross_entropy_with_logits(logits[..., labels:], targets, reduction="none")
+    edges = each[known].sum() / max(1.0, float(targets[known].sum()))
+    return letters, edges
+
+
+def letter_loss(scores: Tensor, found: Sequence[Piece]) -> Tensor:
+    """CTC of each piece, over all their letters. `scores` [B, T, labels], log probabilities."""
+    cut = [scores[piece.row, piece.first : piece.end] for piece in found]
+    letters = torch.tensor([label for piece in found for label in piece.letters])
+    total: Tensor = F.ctc_loss(
+        pad_sequence(cut),
+        letters,
+        torch.tensor([len(each) for each in cut]),
+        torch.tensor([len(piece.letters) for piece in found]),
+        blank=BLANK,
+        reduction="sum",
+        zero_infinity=True,
+    )
+    return total / len(letters)
+
+
+def disturb(mel: Tensor, share: float) -> Tensor:
+    """Other levels, other microphones, noise and smears, so that it knows speech it was not taught
+    from; `share` of the rows get each of the last two."""
+    count, frames, bands = mel.shape
+    mel = mel + 0.7 * torch.randn(count, 1, 1)
+    mel = mel + 0.5 * torch.randn(count, 1, 1) * torch.linspace(-1, 1, bands)
+    noise = torch.empty(count, 1, 1).uniform_(FLOOR, -4.0) + 0.5 * torch.randn(mel.shape)
+    noisy = torch.rand(count, 1, 1) < share
+    mel = torch.where(noisy, torch.logaddexp(mel, noise), mel.clamp(min=FLOOR))
+    smeared = F.avg_pool1d(mel.transpose(1, 2), 3, stride=1, padding=1).transpose(1, 2)
+    mel = torch.where(torch.rand(count, 1, 1) < share / 2, smeared, mel)
+    return _masked(_masked(mel, 1, frames, 12), 2, bands, 10)
+
+
+def _masked(mel: Tensor, axis: int, size: int, widest: int) -> Tensor:
+    """Silence in up to `widest` neighbours of each row along an axis."""
+    width = torch.randint(0, widest + 1, (len(mel), 1))
+    first = (torch.rand(len(mel), 1) * (size - width).clamp(min=1)).long()
+    places = torch.arange(size)[None]
+    hidden = (places >= first) & (places < first + width)
+    hidden = hidden[:, :, None] if axis == 1 else hidden[:, None]
+    return mel.masked_fill(hidden, FLOOR)
