@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, F, Q, QuerySet, Sum
-from django.db.models.functions import TruncDay, TruncHour
-
 from billing.models import UsageEvent
-from billing.rating import Outcome
+from billing.rollups.selectors import DAY, HOUR, sums, total
+from ttsapp.keys.models import ApiKey
 from ttsapp.tenants.models import Tenant
 
-HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 # The console's own test sentences have no key.
 CONSOLE = "console"
+# What a rollup calls the fields of `Used`.
+_MEASURES = {
+    "requests": "requests",
+    "characters": "characters",
+    "charged": "billed_characters",
+    "audio_ms": "audio_ms",
+    "failures": "failures",
+}
+_COLUMNS = tuple(_MEASURES.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,32 +65,30 @@ class KeyUse:
 
 def between(tenant: Tenant, since: datetime, until: datetime) -> Used:
     """`since` is in it, `until` is not."""
-    return _used(_events(tenant, since, until).aggregate(**_SUMS))
+    return _used(total(since, until, _COLUMNS, tenant_id=tenant.pk))
 
 
 def by_hour(tenant: Tenant, since: datetime, until: datetime) -> list[Period]:
     """Every hour that begins in the range, empty ones too."""
-    return _periods(_events(tenant, since, until), TruncHour, since, until, HOUR)
+    return _periods(tenant, since, until, "hour", HOUR)
 
 
 def by_day(tenant: Tenant, since: datetime, until: datetime) -> list[Period]:
     """Every UTC day that begins in the range, empty ones too."""
-    return _periods(_events(tenant, since, until), TruncDay, since, until, DAY)
+    return _periods(tenant, since, until, "day", DAY)
 
 
 def by_key(tenant: Tenant, since: datetime, until: datetime) -> list[KeyUse]:
-    """Who used most comes first."""
-    rows: Any = _events(tenant, since, until).values("key__name", "key__public_id")
-    rows = rows.annotate(**_SUMS).order_by("-sum_charged", _CONSOLE_LAST)
-    return [_key_use(row) for row in rows]
+    """Who used most comes first, and of equals the console last."""
+    rows = sums(since, until, _COLUMNS, by=("key_id",), tenant_id=tenant.pk)
+    uses = _key_uses(rows)
+    return sorted(uses, key=lambda use: (-use.used.charged, *_console_last(use)))
 
 
 def by_day_and_key(tenant: Tenant, since: datetime, until: datetime) -> list[KeyUse]:
     """Oldest day first; only days with use."""
-    rows = _events(tenant, since, until).annotate(day=TruncDay("started_at", tzinfo=UTC))
-    sums: Any = rows.values("day", "key__name", "key__public_id").annotate(**_SUMS)
-    sums = sums.order_by("day", _CONSOLE_LAST)
-    return [replace(_key_use(row), day=row["day"]) for row in sums]
+    rows = sums(since, until, _COLUMNS, by=("key_id",), interval="day", tenant_id=tenant.pk)
+    return sorted(_key_uses(rows), key=lambda use: (str(use.day), *_console_last(use)))
 
 
 def charges(tenant: Tenant, requests: Iterable[UUID]) -> dict[UUID, int]:
@@ -93,41 +97,29 @@ def charges(tenant: Tenant, requests: Iterable[UUID]) -> dict[UUID, int]:
     return dict(found.values_list("pk", "billed_characters"))
 
 
-# Databases differ on where nothing sorts.
-_CONSOLE_LAST = F("key__public_id").asc(nulls_last=True)
-
-# Prefixed, because an annotation may not have the name of a field.
-_SUMS: dict[str, Any] = {
-    "sum_requests": Count("id"),
-    "sum_characters": Sum("characters", default=0),
-    "sum_charged": Sum("billed_characters", default=0),
-    "sum_audio_ms": Sum("audio_ms", default=0),
-    "sum_failures": Count("id", filter=Q(outcome__in=(Outcome.FAILED, Outcome.LOST))),
-}
-
-
-def _events(tenant: Tenant, since: datetime, until: datetime) -> QuerySet[UsageEvent]:
-    found = UsageEvent.objects.filter(tenant=tenant, started_at__gte=since, started_at__lt=until)
-    return found.order_by()
-
-
 def _used(row: dict[str, Any]) -> Used:
-    return Used(**{name.removeprefix("sum_"): row[name] for name in _SUMS})
+    return Used(**{name: row[measure] for name, measure in _MEASURES.items()})
 
 
-def _key_use(row: dict[str, Any]) -> KeyUse:
-    return KeyUse(row["key__name"] or CONSOLE, row["key__public_id"] or "", _used(row))
+def _key_uses(rows: list[dict[str, Any]]) -> list[KeyUse]:
+    keys = ApiKey.objects.in_bulk({row["key_id"] for row in rows if row["key_id"]})
+    return [_key_use(keys.get(row["key_id"]), row) for row in rows]
+
+
+def _key_use(key: ApiKey | None, row: dict[str, Any]) -> KeyUse:
+    name, public_id = (key.name, key.public_id) if key else (CONSOLE, "")
+    return KeyUse(name, public_id, _used(row), row.get("start"))
+
+
+def _console_last(use: KeyUse) -> tuple[bool, str]:
+    return not use.public_id, use.public_id
 
 
 def _periods(
-    events: QuerySet[UsageEvent],
-    truncate: type[TruncHour] | type[TruncDay],
-    since: datetime,
-    until: datetime,
-    step: timedelta,
+    tenant: Tenant, since: datetime, until: datetime, interval: str, step: timedelta
 ) -> list[Period]:
-    sums: Any = events.annotate(start=truncate("started_at", tzinfo=UTC)).values("start")
-    found = {row["start"]: _used(row) for row in sums.annotate(**_SUMS)}
+    rows = sums(since, until, _COLUMNS, interval=interval, tenant_id=tenant.pk)
+    found = {row["start"]: _used(row) for row in rows}
     start, periods = since, []
     while start < until:
         periods.append(Period(start, found.get(start, Used())))

@@ -5,26 +5,25 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import Count, Sum
-from django.db.models.functions import Trunc
-
 from billing.models import UsageEvent
+from billing.rollups.selectors import sums
+from ttsapp.keys.models import ApiKey
 
-MEASURES: dict[str, Any] = {
-    "characters": Sum("billed_characters", default=0),
-    "requests": Count("id"),
-    "audio_ms": Sum("audio_ms", default=0),
+# Each as the rollups call it.
+MEASURES = {
+    "characters": "billed_characters",
+    "requests": "requests",
+    "audio_ms": "audio_ms",
 }
 # The column that a break-down goes by; None: everything in one.
 BREAKDOWNS: dict[str, str | None] = {
     "none": None,
     "voice": "voice",
     "model": "model",
-    "key": "key__name",
+    "key": "key_id",
 }
 INTERVALS = ("hour", "day", "week", "month", "cumulative")
 EVERYTHING = "All"
@@ -84,22 +83,30 @@ def charged(tenant_id: int, requests: Iterable[UUID]) -> dict[UUID, int]:
 def _rows(
     tenant_id: int, since: datetime, until: datetime, interval: str, measure: str, breakdown: str
 ) -> list[tuple[datetime, str, int]]:
-    events: Any = UsageEvent.objects.filter(
-        tenant_id=tenant_id, started_at__gte=since, started_at__lt=until
-    ).order_by()
-    columns = []
-    if interval != "cumulative":
-        events = events.annotate(start=Trunc("started_at", interval, tzinfo=UTC))
-        columns.append("start")
-    column = BREAKDOWNS[breakdown]
-    if column is not None:
-        columns.append(column)
-    # Without a column there is one group, which is there even when it is empty.
-    rows = events.values(*columns) if columns else events.values("tenant_id")
+    name, column = MEASURES[measure], BREAKDOWNS[breakdown]
+    rows = sums(
+        since,
+        until,
+        (name,),
+        by=(column,) if column else (),
+        interval=None if interval == "cumulative" else interval,
+        tenant_id=tenant_id,
+    )
+    names = _key_names(tenant_id) if column == "key_id" else {}
     return [
-        (row.get("start", since), str(row[column] or "") if column else EVERYTHING, row["sum"])
-        for row in rows.annotate(sum=MEASURES[measure])
+        (row.get("start", since), _name(row.get(column or ""), column, names), row[name])
+        for row in rows
     ]
+
+
+def _name(value: object, column: str | None, names: dict[int, str]) -> str:
+    if column is None:
+        return EVERYTHING
+    return names.get(value, "") if isinstance(value, int) else str(value or "")
+
+
+def _key_names(tenant_id: int) -> dict[int, str]:
+    return dict(ApiKey.objects.filter(tenant_id=tenant_id).values_list("pk", "name"))
 
 
 def _next(start: datetime, interval: str) -> datetime:

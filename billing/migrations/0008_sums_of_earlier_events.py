@@ -21,6 +21,6 @@ class Migration(migrations.Migration):
     # Each day is a transaction of its own.
     atomic = False
 
-    dependencies = [("billing", "0006_rollups")]
+    dependencies = [("billing", "0007_next_month_to_invoice")]
 
     operations = [migrations.RunPython(add_up, migrations.RunPython.noop, elidable=True)]

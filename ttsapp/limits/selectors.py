@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from django.db.models import Sum
+from django.utils import timezone
 
-from billing.models import UsageEvent
+from billing.rollups.selectors import total
 from ttsapp.limits.rules import Limits
 from ttsapp.tenants.models import Tenant
 
@@ -17,7 +17,8 @@ def of_tenant(tenant_id: int) -> Limits:
 
 def spent(since: datetime, tenant_id: int, key_id: int | None) -> int:
     """Characters charged since then: a tenant's, or one of its keys'."""
-    events = UsageEvent.objects.filter(tenant_id=tenant_id, started_at__gte=since)
-    if key_id is not None:
-        events = events.filter(key_id=key_id)
-    return int(events.aggregate(sum=Sum("billed_characters", default=0))["sum"])
+    scope = (
+        {"tenant_id": tenant_id} if key_id is None else {"tenant_id": tenant_id, "key_id": key_id}
+    )
+    found = total(since, timezone.now(), ("billed_characters",), **scope)
+    return int(found["billed_characters"])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -27,31 +28,32 @@ class Record:
     error: ApiError | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """A request that has ended, what it used and how it fared."""
+
+    order: Order
+    usage: billing.Usage
+    record: Record
+
+    @property
+    def is_capped(self) -> bool:
+        return self.usage == self.usage.capped()
+
+    def capped(self) -> Closing:
+        """With no more charged than was used."""
+        return replace(self, usage=self.usage.capped())
+
+
 @transaction.atomic
-def close(order: Order, usage: billing.Usage, record: Record) -> bool:
-    """Settles the usage and writes the log row, both or neither, once."""
-    if not billing.settle(metered(order), usage):
-        return False
-    RequestLog.objects.create(
-        id=order.id,
-        tenant_id=order.caller.tenant_id,
-        key_id=order.caller.key_id,
-        at=ids.moment(order.id),
-        transport=order.transport,
-        status=record.status,
-        model=order.model.id,
-        voice=order.voice.name,
-        response_format=order.response_format,
-        seed=order.seed,
-        characters=usage.characters,
-        audio_ms=usage.audio_ms,
-        first_audio_ms=record.first_audio_ms,
-        total_ms=record.total_ms,
-        finish_reason=record.finish_reason,
-        error_code=_short(record.error.code) if record.error else "",
-        error_field=_short(record.error.field) if record.error else "",
-    )
-    return True
+def close_all(closings: Iterable[Closing]) -> int:
+    """Settles each usage and writes its log row, all or none. Returns how many were the first to
+    do so for their request."""
+    by_id = {closing.order.id: closing for closing in closings}
+    ended = [(metered(closing.order), closing.usage) for closing in by_id.values()]
+    first = billing.settle_all(ended)
+    RequestLog.objects.bulk_create([_log_row(by_id[request_id]) for request_id in first])
+    return len(first)
 
 
 def log_refusal(request_id: UUID, caller: Caller, transport: str, error: ApiError) -> None:
@@ -74,6 +76,29 @@ def log_refusal(request_id: UUID, caller: Caller, transport: str, error: ApiErro
 def close_orphans(older_than: timedelta) -> int:
     """Settles what processes that died left open, each with its log row. Returns how many."""
     return billing.close_orphans(older_than, _log_lost)
+
+
+def _log_row(closing: Closing) -> RequestLog:
+    order, usage, record = closing.order, closing.usage, closing.record
+    return RequestLog(
+        id=order.id,
+        tenant_id=order.caller.tenant_id,
+        key_id=order.caller.key_id,
+        at=ids.moment(order.id),
+        transport=order.transport,
+        status=record.status,
+        model=order.model.id,
+        voice=order.voice.name,
+        response_format=order.response_format,
+        seed=order.seed,
+        characters=usage.characters,
+        audio_ms=usage.audio_ms,
+        first_audio_ms=record.first_audio_ms,
+        total_ms=record.total_ms,
+        finish_reason=record.finish_reason,
+        error_code=_short(record.error.code) if record.error else "",
+        error_field=_short(record.error.field) if record.error else "",
+    )
 
 
 def _log_lost(request: billing.Metered) -> None:

@@ -5,17 +5,13 @@ from __future__ import annotations
 
 import asyncio
 
-import structlog
-from django.db import IntegrityError
-
 from billing import services as billing
 from ttsapp import background, database
 from ttsapp.errors import ApiError
 from ttsapp.limits.admission import Admission
 from ttsapp.speech import services
+from ttsapp.speech.ledger import ledger
 from ttsapp.speech.order import Order
-
-log = structlog.get_logger()
 
 # The engine's first audio comes before: writing would take its processor from it.
 RESERVE_AFTER_SECONDS = 0.02
@@ -90,11 +86,7 @@ class Settlement:
         await self.admission.leave(usage.characters, usage.billed_characters)
         if self._reservation is not None:
             await asyncio.wait({self._reservation})
-        try:
-            await database.write_surely(services.close, self._order, usage, record)
-        except IntegrityError as error:
-            log.error("the ledger refuses a usage", request=str(self._order.id), error=str(error))
-            await database.write_surely(services.close, self._order, usage.capped(), record)
+        await ledger().close(services.Closing(self._order, usage, record))
 
     async def _note(self, error: ApiError) -> None:
         order = self._order
