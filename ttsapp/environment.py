@@ -93,6 +93,21 @@ def url(name: str, schemes: tuple[str, ...]) -> str:
     return value
 
 
+def web_address(name: str) -> str:
+    """https://host/path, or http for a try on one's own machine; empty where there is none."""
+    value = text(name).strip().rstrip("/")
+    if not value:
+        return ""
+    try:
+        parts = urlsplit(value)
+        is_right = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        is_right = False
+    if not is_right or parts.query or parts.fragment:
+        raise ImproperlyConfigured(f"{name} must be https://host, with a path if need be")
+    return value
+
+
 def currency(name: str, default: str) -> str:
     """Three letters of ISO 4217."""
     value = text(name).strip().upper() or default

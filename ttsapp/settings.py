@@ -134,6 +134,12 @@ DATABASES = {"default": configuration(environment.text("DATABASE_URL"), DATA, DA
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = environment.url("REDIS_URL", ("redis", "rediss", "unix"))
+# Codes of authenticator apps that were used a moment ago.
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    if REDIS_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
@@ -182,7 +188,31 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 OIDC = accounts.oidc()
-globals().update(accounts.configuration(OIDC, HTTPS))
+ACCOUNT_ADAPTER = "ttsapp.accounts.adapters.AccountAdapter"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_FORMS = {"reauthenticate": "ttsapp.accounts.forms.ConfirmPasswordForm"}
+ACCOUNT_LOGIN_METHODS = {"username"}
+# Ours hold over all processes: ttsapp/accounts/attempts.py.
+ACCOUNT_RATE_LIMITS = MFA_RATE_LIMITS = False
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
+MFA_ADAPTER = "ttsapp.accounts.adapters.MfaAdapter"
+# An address is never proven here, and nobody signs in by one.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_FORMS = {
+    "authenticate": "ttsapp.accounts.forms.CodeForm",
+    "reauthenticate": "ttsapp.accounts.forms.ConfirmCodeForm",
+}
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+# Phones' clocks are off by a few seconds.
+MFA_TOTP_TOLERANCE = 1
+# Browsers themselves offer passkeys to https and to this machine alone.
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS
+SOCIALACCOUNT_ADAPTER = "ttsapp.accounts.adapters.OidcAdapter"
+# Pages send forms to ourselves alone, redirects included; the state is checked on return.
+SOCIALACCOUNT_LOGIN_ON_GET = True
+SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": accounts.oidc_apps(OIDC)}}
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "console:home"
 LOGOUT_REDIRECT_URL = "account_login"

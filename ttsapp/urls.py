@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -9,7 +10,6 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from ttsapp import health
-from ttsapp.console.signing_in import AdminSignInForm
 from ttsapp.dialects import registry
 from ttsapp.dialects.cartesia import urls as cartesia
 from ttsapp.dialects.cartesia import views as cartesia_views
@@ -19,7 +19,8 @@ from ttsapp.dialects.elevenlabs import urls as elevenlabs
 from ttsapp.errors import ApiError
 from ttsapp.http import error_response, is_api
 
-admin.site.login_form = AdminSignInForm
+# One door for people, with its second factor and its limit on guesses.
+setattr(admin.site, "login", secure_admin_login(admin.site.login))  # noqa: B010
 admin.site.site_header = admin.site.site_title = "Parlance administration"
 admin.site.index_title = "Tenants, keys, usage"
 admin.site.site_url = "/console/"
@@ -40,6 +41,7 @@ urlpatterns = [
     path("", include(elevenlabs.at_root)),
     path("v1", include("ttsapp.dialects.openai.urls")),
     path("openai/v1", include("ttsapp.dialects.openai.urls")),
+    path("", include("ttsapp.accounts.urls")),
     path("console", RedirectView.as_view(pattern_name="console:home")),
     path("console/", include("ttsapp.console.urls")),
     path("platform/", include("ttsapp.console.platform_urls")),

@@ -47,7 +47,7 @@ def context(browser: Browser, base: str, size: dict[str, int], scheme: str) -> B
 
 def sign_in(page: Page, username: str, password: str) -> None:
     page.goto("/console/login")
-    page.fill("#id_username", username)
+    page.fill("#id_login", username)
     page.fill("#id_password", password)
     page.click("button[type=submit]")
     page.wait_for_url("**/console/*")

@@ -42,7 +42,7 @@ def test_the_console_lets_the_printed_user_in(product: Running) -> None:
         page = browser.get("/console/").text
         token = page.split('name="csrfmiddlewaretoken" value="')[1].split('"')[0]
         form = {
-            "username": known.username,
+            "login": known.username,
             "password": known.password,
             "csrfmiddlewaretoken": token,
         }

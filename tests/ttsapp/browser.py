@@ -19,7 +19,7 @@ def browser(base: str, username: str | None) -> Iterator[httpx.Client]:
         token = re.search(r'csrfmiddlewaretoken" value="(\w+)"', page.text)
         assert token is not None
         if username is not None:
-            fields = {"username": username, "password": PASSWORD, "csrfmiddlewaretoken": token[1]}
+            fields = {"login": username, "password": PASSWORD, "csrfmiddlewaretoken": token[1]}
             assert client.post("/console/login", data=fields).status_code == 302
         client.headers["X-CSRFToken"] = client.cookies["csrftoken"]
         yield client

@@ -163,7 +163,7 @@ def test_a_test_sentence_is_checked(base: str, alice: Party, body: dict, param: 
 
 @pytest.mark.parametrize(
     "path",
-    ["/console/login", *(f"/console/alice{path}" for path in PAGES), "/nothing", "/admin/login/"],
+    ["/console/login", *(f"/console/alice{path}" for path in PAGES), "/nothing", "/admin/"],
 )
 def test_pages_allow_no_inline_code_and_no_framing(base: str, alice: Party, path: str) -> None:
     with browser(base, "alice") as client:
@@ -184,7 +184,7 @@ def test_pages_allow_no_inline_code_and_no_framing(base: str, alice: Party, path
 
 def test_cookies_stay_out_of_scripts_and_other_sites(base: str, alice: Party) -> None:
     with browser(base, None) as client:
-        fields = {"username": "alice", "password": PASSWORD}
+        fields = {"login": "alice", "password": PASSWORD}
         cookie = client.post("/console/login", data=fields).headers["set-cookie"]
 
     assert "HttpOnly" in cookie

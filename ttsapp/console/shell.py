@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.functional import SimpleLazyObject
 
 from ttsapp.console import navigation
 from ttsapp.tenants import selectors as tenants
@@ -25,7 +27,6 @@ def page(
     Templates ask `may.manage_keys` and the like."""
     tenant, permissions = membership.tenant, Role(membership.role).permissions
     around = {
-        **person(request),
         "place": tenant.name,
         "tenant": tenant,
         "role": membership.role,
@@ -41,7 +42,6 @@ def platform_page(
 ) -> HttpResponse:
     """The same for platform/NAME.html."""
     around = {
-        **person(request),
         "place": "Installation",
         "role": role.value,
         "may": _named(role.permissions),
@@ -51,11 +51,12 @@ def platform_page(
 
 
 def person(request: HttpRequest) -> dict[str, Any]:
-    """Who is signed in, and where they may go."""
-    return {
-        "memberships": tenants.memberships(request.user),
-        "platform_role": tenants.platform_role(request.user),
-    }
+    """For every template: where who is signed in may go, asked only where it is shown."""
+    user = getattr(request, "user", None)
+    if user is None:
+        return {}
+    role = partial(tenants.platform_role, user)
+    return {"memberships": tenants.memberships(user), "platform_role": SimpleLazyObject(role)}
 
 
 def _named(permissions: Iterable[Enum]) -> dict[str, bool]:

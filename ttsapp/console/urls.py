@@ -1,15 +1,11 @@
-from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from ttsapp.console.signing_in import SignIn
 from ttsapp.console.views import home, keys, overview, playground, requests, start, usage
 
 app_name = "console"
 
 urlpatterns = [
     path("", home.home, name="home"),
-    path("login", SignIn.as_view(), name="login"),
-    path("logout", LogoutView.as_view(), name="logout"),
     path("<slug:slug>", overview.overview, name="overview"),
     path("<slug:slug>/playground", playground.playground, name="playground"),
     path("<slug:slug>/speak", playground.speak, name="speak"),
