@@ -17,7 +17,9 @@ from gpu_engine.errors import InvalidRequest
 from gpu_engine.models.talker import Talker
 from gpu_engine.models.tokenizer import TextTokenizer
 
-Layout = Literal["full", "streaming"]
+# "reference_first" is our own, for clones in context: nothing of the target's text stands before
+# the reference's last frame, so that all before it can be kept. The reference package interleaves.
+Layout = Literal["full", "streaming", "reference_first"]
 AUTO = "auto"
 # A position without a codec id: text only, or a vector that is added by `embed_prompt`.
 NO_CODE = -1
@@ -51,8 +53,9 @@ class PromptPlan:
     """A prompt as ids. Position i is T(text_ids[i]), plus E(codec_ids[i]) unless NO_CODE, plus the
     speaker's vector at `vector_at`, plus the reference's frames from `frames_at` on.
 
-    The first `prefix_length` positions depend on voice, language and instructions alone, never on
-    the text. `trailing` are the text ids added to the frames, one each, before T(tts_pad) is.
+    The first `prefix_length` positions depend on voice (a reference's transcript and frames, as far
+    as the layout puts them first), language and instructions alone, never on the text. `trailing`
+    are the text ids added to the frames, one each, before T(tts_pad) is.
     """
 
     text_ids: tuple[int, ...]
@@ -91,8 +94,10 @@ class Promptable(Protocol):
 def build_prompt(checkpoint: Promptable, request: PromptRequest) -> Prompt:
     """Raises InvalidRequest naming the field that this checkpoint cannot serve."""
     plan = plan_prompt(checkpoint.config, checkpoint.tokenizer, request)
-    codes = request.reference.codes if request.reference else None
-    return embed_prompt(checkpoint.talker, plan, request.embedding, codes)
+    talker, frames = checkpoint.talker, None
+    if request.reference is not None:
+        frames = talker.embed_frame(request.reference.codes.to(talker.device, torch.int64))
+    return embed_prompt(talker, plan, request.embedding, frames)
 
 
 def plan_prompt(config: TtsConfig, tokenizer: TextTokenizer, request: PromptRequest) -> PromptPlan:
@@ -109,8 +114,9 @@ def plan_prompt(config: TtsConfig, tokenizer: TextTokenizer, request: PromptRequ
     prefix = len(plan.text_ids)
     layout = request.layout or default_layout(config)
     if request.reference is not None:
-        spoken = [*tokenizer.encode(request.reference.text), *text]
-        trailing = plan.add_reference(spoken, len(request.reference.codes), layout)
+        transcript = tokenizer.encode(request.reference.text)
+        trailing, own = plan.add_reference(transcript, text, len(request.reference.codes), layout)
+        prefix += own
     else:
         trailing = plan.add_target(text, layout)
     return PromptPlan(
@@ -198,7 +204,7 @@ class _Plan:
 
     def add_target(self, text: list[int], layout: Layout) -> list[int]:
         """Returns the trailing text ids."""
-        if layout == "streaming":
+        if layout != "full":
             self.add(text[0], self._codec.codec_bos_id)
             return [*text[1:], self._ids.tts_eos]
         for token in (*text, self._ids.tts_eos):
@@ -206,11 +212,19 @@ class _Plan:
         self.add(self._ids.tts_pad, self._codec.codec_bos_id)
         return [self._ids.tts_pad]
 
-    def add_reference(self, spoken: list[int], frames: int, layout: Layout) -> list[int]:
-        """`spoken`: the transcript's ids, then the target's. Returns the trailing text ids."""
-        text = [*spoken, self._ids.tts_eos]
+    def add_reference(
+        self, transcript: list[int], target: list[int], frames: int, layout: Layout
+    ) -> tuple[list[int], int]:
+        """Returns the trailing text ids, and how many positions are the reference's alone."""
+        text = [*transcript, *target, self._ids.tts_eos]
         codes = [self._codec.codec_bos_id] + [NO_CODE] * frames
+        own = min(len(transcript), frames)
+        if layout == "reference_first":
+            # The last frame's position is the first that speaks the target, and has its first id.
+            pause = [self._ids.tts_pad] * (frames - len(transcript))
+            text, own = [*transcript, *pause, *target, self._ids.tts_eos], frames
         if layout == "full":
+            own = len(transcript)
             for token in text:
                 self.add(token, self._codec.codec_pad_id)
             text = []
@@ -218,7 +232,7 @@ class _Plan:
         padding = [self._ids.tts_pad] * (len(codes) - len(text))
         for token, code in zip([*text, *padding], codes, strict=False):
             self.add(token, code)
-        return text[len(codes) :] or [self._ids.tts_pad]
+        return text[len(codes) :] or [self._ids.tts_pad], own
 
 
 def _add_codec_prefix(plan: _Plan, config: TtsConfig, request: PromptRequest) -> None:
@@ -248,9 +262,9 @@ def language_id(config: TtsConfig, language: str, speaker: str) -> int | None:
 
 @torch.no_grad()
 def embed_prompt(
-    talker: Talker, plan: PromptPlan, vector: Tensor | None = None, codes: Tensor | None = None
+    talker: Talker, plan: PromptPlan, vector: Tensor | None = None, frames: Tensor | None = None
 ) -> Prompt:
-    """`vector` [H] fills the speaker slot, `codes` int [frames, groups] the reference's frames."""
+    """`vector` [H] fills the speaker slot, `frames` [frames, H] are the reference's, embedded."""
     ids = torch.tensor([*plan.text_ids, *plan.trailing, plan.pad_id], device=talker.device)
     texts = talker.embed_text(ids)
     inputs = texts[: len(plan.text_ids)].clone()
@@ -259,8 +273,7 @@ def embed_prompt(
     inputs += coded.masked_fill((codec == NO_CODE)[:, None], 0.0)
     if plan.vector_at is not None and vector is not None:
         inputs[plan.vector_at] += vector.to(inputs)
-    if plan.frames_at is not None and codes is not None:
-        frames = talker.embed_frame(codes.to(talker.device, torch.int64))
+    if plan.frames_at is not None and frames is not None:
         inputs[plan.frames_at : plan.frames_at + len(frames)] += frames
     trailing = texts[len(plan.text_ids) : -1]
     return Prompt(inputs, trailing, texts[-1], plan.text_tokens, plan.prefix_length)

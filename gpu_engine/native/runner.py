@@ -90,7 +90,7 @@ class NativeRunner(Runner):
             session.decoded += frames
         return heard
 
-    def _hear_reference(self, row: Tensor, codes: Tensor) -> None:
+    def _hear_codes(self, row: Tensor, codes: Tensor) -> None:
         self._codec.decode(self.codec_state, int(row), codes.contiguous())
 
     def _step(

@@ -1,33 +1,28 @@
-"""What prompts have in common, kept: bounded by bytes, the longest unused goes first."""
+"""What voices and prompts have in common, kept: bounded by bytes, the longest unused goes first.
+
+A device belongs to one checkpoint, and so do its caches: what is kept never outlives its model."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
 
 from torch import Tensor
 
+from gpu_engine.models.prompt import Prompt, embed_prompt
+from gpu_engine.models.talker import Talker
 from gpu_engine.runner.protocol import CacheStats
 from gpu_engine.runner.session import Session
 
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """Tensors computed once, never written to."""
-
-    tensors: tuple[Tensor, ...]
-
-    @property
-    def nbytes(self) -> int:
-        return sum(tensor.nbytes for tensor in self.tensors)
+Tensors = tuple[Tensor, ...]
 
 
-class PromptCache:
-    """Least recently used out. An entry larger than the whole cache is made and not kept."""
+class TensorCache:
+    """Least recently used out. What is larger than the whole cache is not kept. Tensors are
+    computed once and never written to."""
 
     def __init__(self, most_bytes: int) -> None:
-        self._entries: OrderedDict[Hashable, Entry] = OrderedDict()
+        self._entries: OrderedDict[Hashable, Tensors] = OrderedDict()
         self._most = most_bytes
         self._nbytes = self._hits = self._misses = self._evictions = 0
 
@@ -37,22 +32,27 @@ class PromptCache:
     def __contains__(self, key: Hashable) -> bool:
         return key in self._entries
 
-    def get(self, key: Hashable, make: Callable[[], Sequence[Tensor]]) -> Entry:
-        """The entry, made now where it is not there."""
+    def find(self, key: Hashable) -> Tensors | None:
+        """Counts as a use, or as a miss: who missed makes it and puts it here."""
         found = self._entries.get(key)
-        if found is not None:
-            self._entries.move_to_end(key)
-            self._hits += 1
-            return found
-        self._misses += 1
-        entry = Entry(tuple(make()))
-        if entry.nbytes <= self._most:
-            self._entries[key] = entry
-            self._nbytes += entry.nbytes
+        if found is None:
+            self._misses += 1
+            return None
+        self._entries.move_to_end(key)
+        self._hits += 1
+        return found
+
+    def put(self, key: Hashable, tensors: Sequence[Tensor]) -> Tensors:
+        """Two may have made the same: the first one's is kept."""
+        made = tuple(tensors)
+        size = _size(made)
+        if key not in self._entries and size <= self._most:
+            self._entries[key] = made
+            self._nbytes += size
         while self._nbytes > self._most:
-            self._nbytes -= self._entries.popitem(last=False)[1].nbytes
+            self._nbytes -= _size(self._entries.popitem(last=False)[1])
             self._evictions += 1
-        return entry
+        return made
 
     @property
     def stats(self) -> CacheStats:
@@ -60,14 +60,45 @@ class PromptCache:
         return CacheStats(*counts, len(self), self._nbytes, self._most)
 
 
-def prefix_key(session: Session) -> Hashable:
+class Kept:
+    """What one device keeps, `most_bytes` of each: `speakers` are vectors and embedded reference
+    frames, `references` the codec's state behind a reference, `beginnings` the keys and values of
+    what prompts begin with."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self.speakers, self.references, self.beginnings = (
+            TensorCache(most_bytes) for _ in range(3)
+        )
+
+    def stats(self) -> dict[str, CacheStats]:
+        named = ("speakers", "references", "beginnings")
+        return {name: getattr(self, name).stats for name in named}
+
+    def embed(self, talker: Talker, session: Session) -> Prompt:
+        """The session's prompt, a known speaker's part of it from memory."""
+        if session.vector is None:
+            return embed_prompt(talker, session.plan)
+        found = self.speakers.find(session.voice)
+        if found is None:
+            found = self.speakers.put(session.voice, _speaker(talker, session))
+        vector, frames = found
+        return embed_prompt(talker, session.plan, vector, frames if len(frames) else None)
+
+
+def _speaker(talker: Talker, session: Session) -> Tensors:
+    assert session.vector is not None, "a preset is no speaker of its own"
+    vector = session.vector.to(talker.codec_head.weight)
+    if session.codes is None:
+        return vector, vector.new_zeros(0, len(vector))
+    return vector, talker.embed_frame(session.codes.to(talker.device))
+
+
+def beginning_key(session: Session) -> Hashable:
     """Equal for prompts that begin equally: voice, language, instructions, layout of the codec
-    side. A cloned voice counts by its vector's bytes."""
+    side."""
     plan, length = session.plan, session.plan.prefix_length
-    vector = b"" if session.vector is None else session.vector.float().cpu().numpy().tobytes()
-    return plan.text_ids[:length], plan.codec_ids[:length], plan.vector_at, vector
+    return plan.text_ids[:length], plan.codec_ids[:length], plan.vector_at, session.voice
 
 
-def reference_key(codes: Tensor) -> Hashable:
-    """Equal for equal reference codes."""
-    return codes.shape, codes.cpu().numpy().tobytes()
+def _size(tensors: Tensors) -> int:
+    return sum(tensor.nbytes for tensor in tensors)

@@ -58,7 +58,7 @@ class LocalDevice:
     def nbytes(self) -> int:
         return self.runner.nbytes
 
-    def open(self, slot: int, session: Session) -> bool:
+    def open(self, slot: int, session: Session) -> int:
         self._sessions[slot] = session
         return self.runner.open(session, slot)
 
@@ -70,7 +70,7 @@ class LocalDevice:
 
     def prefill(self, slots: Slots) -> Done:
         def read(rows: list[Session]) -> Sampled:
-            each = [self.runner.prefill(row, row.slot) for row in rows]
+            each = [self.runner.read(row) for row in rows]
             return Sampled([one.stopped[0] for one in each], [one.broken[0] for one in each])
 
         return self._sampled(slots, read)
@@ -102,8 +102,7 @@ class LocalDevice:
         return Done(Outcome(time.perf_counter() - began, nobody, nobody, voice=voice))
 
     def cache_stats(self) -> dict[str, CacheStats]:
-        runner = self.runner
-        return {"beginnings": runner.prefixes.stats, "references": runner.references.stats}
+        return self.runner.kept.stats()
 
     def spoken_codes(self, slot: int, frames: int) -> Tensor:
         return self.runner.codes[slot, :frames].clone()

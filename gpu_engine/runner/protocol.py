@@ -95,9 +95,9 @@ class Device(Protocol):
         """Memory set aside for streams."""
         ...
 
-    def open(self, slot: int, session: Session) -> bool:
-        """Gives a free slot to a stream. True where its prompt's beginning was cached and one
-        position is left: a Talker step comes first, and no prefill."""
+    def open(self, slot: int, session: Session) -> int:
+        """Gives a free slot to a stream. How many prefills its prompt takes: several where a long
+        one is new, none where it is kept but for its last position, which a Talker step reads."""
         ...
 
     def extend(self, slot: int, text_ids: Sequence[int]) -> None:
@@ -109,7 +109,7 @@ class Device(Protocol):
         ...
 
     def prefill(self, slots: Slots) -> Ticket:
-        """Reads the prompts and draws the first code 0 of each row."""
+        """Reads the next part of each row's prompt; the last one draws the first code 0."""
         ...
 
     def talk(self, slots: Slots) -> Ticket:
@@ -129,7 +129,8 @@ class Device(Protocol):
         ...
 
     def cache_stats(self) -> dict[str, CacheStats]:
-        """By name: `beginnings` of prompts, `references` that the codec has heard."""
+        """By name: `speakers` as vectors, `references` that the codec has heard, `beginnings` of
+        prompts as keys and values."""
         ...
 
     def spoken_codes(self, slot: int, frames: int) -> Tensor:

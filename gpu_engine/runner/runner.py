@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -13,15 +14,19 @@ from gpu_engine.audio.level import Samples
 from gpu_engine.config import SamplingConfig
 from gpu_engine.models.checkpoint import Checkpoint
 from gpu_engine.models.codec.state import CodecState
-from gpu_engine.models.prompt import embed_prompt
 from gpu_engine.models.sampling import RowSampling, SpeechRules, choose_seeded, talker_scores
-from gpu_engine.runner.cache import PromptCache, prefix_key, reference_key
+from gpu_engine.runner.cache import Kept, beginning_key
 from gpu_engine.runner.kv_cache import KvCache, PrefillAttend, StepAttend
+from gpu_engine.runner.parts import Part, Reading, cut, packed
 from gpu_engine.runner.session import Session
 from gpu_engine.runner.voice import encode_voice
 
-# Each of two caches. An official prompt's beginning takes 1.2 MB, a clone's codec state 5.
+# Each of three caches. An official preset's beginning takes 1.2 MB, that of a clone in context up
+# to 40, the codec's state behind its reference 5.
 CACHE_BYTES = 256 << 20
+# A part of a new reference takes a few milliseconds of a small model on one core: no more than a
+# playing stream can spare.
+HEAR_FRAMES, READ_POSITIONS = 2, 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,9 @@ class Sampled:
 
     stopped: list[bool]
     broken: list[bool]
+
+
+NOTHING_DRAWN = Sampled([False], [False])
 
 
 class Runner:
@@ -50,7 +58,7 @@ class Runner:
         self.kv = KvCache(config, slots, max_positions, like)
         self.codec_state = checkpoint.codec_decoder.initial_state(slots, device)
         self.rules = SpeechRules.of(config, device)
-        self.prefixes, self.references = PromptCache(cache_bytes), PromptCache(cache_bytes)
+        self.kept = Kept(cache_bytes)
         self.hidden = like.new_zeros(slots, config.hidden_size)
         self.next_input = like.new_zeros(slots, config.hidden_size)
         self.code0 = torch.zeros(slots, dtype=torch.int64, device=device)
@@ -68,25 +76,92 @@ class Runner:
         return self.kv.nbytes + codec + self.codes.nbytes + self.seen.nbytes
 
     @torch.inference_mode()
-    def open(self, session: Session, slot: int) -> bool:
-        """Places the prompt in a slot. True where its beginning was cached and one position is
-        left: the first step is then `talk`. Otherwise `prefill` reads what is left."""
-        is_cached = prefix_key(session) in self.prefixes
-        self._place(session, slot)
-        return is_cached and self._unread(session) == 1
+    def open(self, session: Session, slot: int) -> int:
+        """Places the prompt in a slot and recalls what is kept of it. How often `read` is to be
+        called; with nothing left to read the first step is `talk`."""
+        row = torch.tensor([slot], device=self.device)
+        prompt = self.kept.embed(self.checkpoint.talker, session)
+        session.slot, session.inputs = slot, prompt.inputs
+        session.trailing, session.pad = prompt.trailing, prompt.tts_pad
+        self.codec_state.reset(row)
+        self.tokens[row], self.seen[row] = 0, False
+        session.parts = deque(packed(self._parts(session)))
+        if self._unread(session) == 1:
+            self.next_input[slot] = prompt.inputs[-1]
+            session.position = session.plan.prefix_length
+        return len(session.parts)
 
     @torch.inference_mode()
+    def read(self, session: Session) -> Sampled:
+        """The next parts of the prompt; the last ones draw the first code 0."""
+        done = NOTHING_DRAWN
+        for part in session.parts.popleft() if session.parts else ():
+            if part.reading is Reading.HEAR:
+                self._hear(session, part)
+            else:
+                done = self._read_part(session, part)
+        if not session.parts and self._unread(session) == 1:
+            done = self.talk([session])
+        return done
+
     def prefill(self, session: Session, slot: int) -> Sampled:
-        """Reads the prompt into `slot` and draws the first code 0."""
-        if session.slot != slot:
-            self._place(session, slot)
-        start = session.plan.prefix_length
-        self._recall_prefix(session)
-        if self._unread(session) == 1:
+        """Reads the whole prompt into `slot` and draws the first code 0."""
+        if not self.open(session, slot):
             return self.talk([session])
-        session.position = len(session.prompt_inputs())
-        row = torch.tensor([slot], device=self.device)
-        return self._read(session, row, session.prompt_inputs()[start:], start)
+        while len(session.parts) > 1:
+            self.read(session)
+        return self.read(session)
+
+    def _parts(self, session: Session) -> Iterator[Part]:
+        """What is kept is recalled here, and needs no part."""
+        plan = session.plan
+        if session.codes is not None and not self._recall_reference(session):
+            yield from cut(Reading.HEAR, 0, len(session.codes), HEAR_FRAMES)
+        if not self._recall_beginning(session):
+            yield from cut(Reading.BEGIN, 0, plan.prefix_length, READ_POSITIONS)
+        if self._unread(session) > 1:
+            end = len(plan.text_ids)
+            yield from cut(Reading.REST, plan.prefix_length, end, READ_POSITIONS)
+
+    def _hear(self, session: Session, part: Part) -> None:
+        """A clone in context goes on where its reference's audio ends."""
+        assert session.codes is not None, "only a reference is heard"
+        row = torch.tensor([session.slot], device=self.device)
+        self._hear_codes(row, session.codes[part.start : part.end])
+        if part.last:
+            state = self.codec_state.select(row)
+            self.kept.references.put(session.voice, (state.position, *state.memory))
+
+    def _read_part(self, session: Session, part: Part) -> Sampled:
+        """A beginning is read by itself, kept or not: a stream's numbers are the same to the last
+        bit. What is drawn behind any part but the prompt's last counts for nothing."""
+        row = torch.tensor([session.slot], device=self.device)
+        session.position, inputs = part.end, session.prompt_inputs()
+        drawn = self._read(session, row, inputs[part.start : part.end], part.start)
+        if part.end < len(inputs):
+            self.tokens[row], self.seen[row] = 0, False
+        if part.reading is Reading.BEGIN and part.last:
+            self._keep_beginning(session)
+        return drawn
+
+    def _keep_beginning(self, session: Session) -> None:
+        slot, end = session.slot, session.plan.prefix_length
+        read = self.kv.keys[:, slot, :, :end], self.kv.values[:, slot, :, :end]
+        self.kept.beginnings.put(beginning_key(session), [each.clone() for each in read])
+
+    def _recall_reference(self, session: Session) -> bool:
+        heard = self.kept.references.find(session.voice)
+        if heard is not None:
+            row = torch.tensor([session.slot], device=self.device)
+            self.codec_state.store(row, CodecState(heard[0], heard[1:]))
+        return heard is not None
+
+    def _recall_beginning(self, session: Session) -> bool:
+        read = self.kept.beginnings.find(beginning_key(session))
+        if read is not None:
+            slot, end = session.slot, session.plan.prefix_length
+            self.kv.keys[:, slot, :, :end], self.kv.values[:, slot, :, :end] = read
+        return read is not None
 
     def _read(self, session: Session, row: Tensor, inputs: Tensor, start: int) -> Sampled:
         """Positions [n, H] of a prompt into its slot, behind the `start` that are there."""
@@ -152,59 +227,13 @@ class Runner:
         """A copy of all codes so far, [frames, groups]; valid while the session has its slot."""
         return self.codes[session.slot, : session.frames].clone()
 
-    def _place(self, session: Session, slot: int) -> None:
-        """Everything of the stream before in this slot is gone; the prompt's vectors are made, and
-        where one position is left behind a cached beginning, it is the next step's input."""
-        row = torch.tensor([slot], device=self.device)
-        prompt = embed_prompt(self.checkpoint.talker, session.plan, session.vector, session.codes)
-        session.slot, session.inputs = slot, prompt.inputs
-        session.trailing, session.pad = prompt.trailing, prompt.tts_pad
-        self.codec_state.reset(row)
-        if session.codes is not None:
-            self._recall_reference(row, session.codes)
-        self.tokens[row], self.seen[row] = 0, False
-        if self._unread(session) == 1:
-            self.next_input[slot] = prompt.inputs[-1]
-            session.position = session.plan.prefix_length
-            if prefix_key(session) in self.prefixes:
-                self._recall_prefix(session)
-
     @staticmethod
     def _unread(session: Session) -> int:
         """Positions of the prompt behind its cacheable beginning."""
         return len(session.plan.text_ids) - session.plan.prefix_length
 
-    def _recall_prefix(self, session: Session) -> None:
-        """The prompt's beginning into the slot, read now where nobody began so before. It is read
-        alone in either case: cached or not, a stream's numbers are the same to the last bit."""
-        if session.recalled:
-            return
-        length, slot = session.plan.prefix_length, session.slot
-        read = self.prefixes.get(prefix_key(session), lambda: self._read_prefix(session))
-        self.kv.keys[:, slot, :, :length], self.kv.values[:, slot, :, :length] = read.tensors
-        session.recalled = True
-
-    def _read_prefix(self, session: Session) -> tuple[Tensor, Tensor]:
-        length, slot = session.plan.prefix_length, session.slot
-        row = torch.tensor([slot], device=self.device)
-        self._read(session, row, session.prompt_inputs()[:length], 0)
-        # The code that was drawn behind it counts for nothing.
-        self.tokens[row], self.seen[row] = 0, False
-        keys, values = self.kv.keys[:, slot, :, :length], self.kv.values[:, slot, :, :length]
-        return keys.clone(), values.clone()
-
-    def _recall_reference(self, row: Tensor, codes: Tensor) -> None:
-        """A clone in context goes on where its reference's audio ends."""
-        heard = self.references.get(reference_key(codes), lambda: self._heard(row, codes))
-        self.codec_state.store(row, CodecState(heard.tensors[0], heard.tensors[1:]))
-
-    def _heard(self, row: Tensor, codes: Tensor) -> tuple[Tensor, ...]:
-        self._hear_reference(row, codes)
-        state = self.codec_state.select(row)
-        return state.position, *state.memory
-
-    def _hear_reference(self, row: Tensor, codes: Tensor) -> None:
-        """Decodes a reference into a slot's codec state."""
+    def _hear_codes(self, row: Tensor, codes: Tensor) -> None:
+        """Decodes frames of a reference into a slot's codec state."""
         state = self.codec_state.select(row)
         heard = codes.to(self.device).T[None]
         self.codec_state.store(row, self.checkpoint.codec_decoder.step(heard, state)[1])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 import torch
 from torch import Tensor
@@ -11,16 +13,17 @@ from gpu_engine.audio import LeadingSilence
 from gpu_engine.config import SamplingConfig
 from gpu_engine.models.prompt import PromptPlan
 from gpu_engine.models.sampling import uniform_noise
+from gpu_engine.runner.parts import Part
 
 NOISE_FRAMES = 64
 
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """`slot` and `inputs` (the prompt's vectors [L, H]) are set when the slot is taken; `recalled`
-    says that the prompt's beginning is in it. `position` is the next KV position, `frames` the
-    frames made, `decoded` the frames turned into audio, `trailing` [n, H] the text vectors still
-    to come."""
+    """`slot` and `inputs` (the prompt's vectors [L, H]) are set when the slot is taken, and with
+    them `parts`, what each prefill still has to read of it. `position` is the next KV position,
+    `frames` the frames made, `decoded` the frames turned into audio, `trailing` [n, H] the text
+    vectors still to come."""
 
     plan: PromptPlan
     sampling: SamplingConfig
@@ -30,7 +33,7 @@ class Session:
     silence: LeadingSilence = field(default_factory=LeadingSilence)
     slot: int = -1
     inputs: Tensor | None = None
-    recalled: bool = False
+    parts: deque[tuple[Part, ...]] = field(default_factory=deque)
     position: int = 0
     frames: int = 0
     decoded: int = 0
@@ -38,6 +41,14 @@ class Session:
     pad: Tensor | None = None
     unembedded: list[int] = field(default_factory=list)
     _noise: Tensor | None = None
+    _voice: bytes | None = None
+
+    @property
+    def voice(self) -> bytes:
+        """Equal for equal clones, whatever they are called; empty for a voice of the checkpoint."""
+        if self._voice is None:
+            self._voice = _digest(self.vector, self.codes)
+        return self._voice
 
     def text_vector(self) -> Tensor:
         """What the step after the newest frame adds to it, [H]: nothing before the first, whose
@@ -62,6 +73,15 @@ class Session:
             seeds = torch.full_like(frames, _signed(self.seed))
             self._noise = uniform_noise(seeds, frames, groups)
         return self._noise[offset]
+
+
+def _digest(vector: Tensor | None, codes: Tensor | None) -> bytes:
+    if vector is None:
+        return b""
+    digest = sha256(vector.float().cpu().numpy().tobytes())
+    if codes is not None:
+        digest.update(codes.cpu().numpy().tobytes())
+    return digest.digest()
 
 
 def _signed(seed: int) -> int:

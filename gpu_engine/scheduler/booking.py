@@ -10,13 +10,21 @@ from gpu_engine.scheduler.choice import Choice
 from gpu_engine.scheduler.costs import CostModel
 from gpu_engine.scheduler.jobs import Booked, Flags, Job, Kind, Result, Seconds, Slots
 from gpu_engine.scheduler.seats import Seats
-from gpu_engine.scheduler.stream import FRAME_S, GENERATED, LEAVING, PREDICT, TALK, Ended
+from gpu_engine.scheduler.stream import (
+    FRAME_S,
+    GENERATED,
+    LEAVING,
+    PREDICT,
+    PREFILL,
+    TALK,
+    Ended,
+)
 
 FIRST_GUESS_AUDIO = 0.15
 SMOOTHING = 0.2
 FORGETTING, MOST_CAUTION = 0.99, 1.0
 NOBODY = np.zeros(0, np.bool_)
-CODEC, PREDICTOR = Kind.CODEC, Kind.PREDICTOR
+CODEC, PREDICTOR, PREFILL_JOB = Kind.CODEC, Kind.PREDICTOR, Kind.PREFILL
 # They move no row of the table.
 ASIDE = frozenset({Kind.ENCODE, Kind.ALIGN})
 
@@ -51,6 +59,14 @@ class Booking:
         else:
             spoken = t.frames[rows] >= t.cap[rows]
             t.stage[rows] = np.where(spoken, GENERATED, PREDICT)
+            if job.kind is PREFILL_JOB:
+                self._read(rows, job.left)
+
+    def _read(self, rows: Slots, left: Slots) -> None:
+        """A prompt that is read in parts is read on."""
+        t = self._table
+        t.prefills[rows], t.reading[rows] = left, left > 1
+        t.stage[rows[left > 0]] = PREFILL
 
     def complete(self, job: Job, result: Result, now: float) -> Booked:
         self._costs.observe(job.kind, job.rows, job.frames, result.seconds)
@@ -64,7 +80,8 @@ class Booking:
         if job.kind is CODEC:
             released = self._play(job, result, present, now)
         elif job.kind is not PREDICTOR:
-            self._learn_code(job, result, present)
+            drawn = present & (job.left == 0) if job.kind is PREFILL_JOB else present
+            self._learn_code(job, result, drawn)
         if (t.stage[rows] == GENERATED).any():
             ended += self._finish(rows[present], now)
         self._seats.vacate(rows)

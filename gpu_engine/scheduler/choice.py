@@ -19,6 +19,7 @@ NOTHING, CODEC = 0, 4
 FULL = 1_000_000
 STEPS = (Kind.ENCODE, Kind.PREFILL, Kind.PREDICTOR, Kind.TALKER, Kind.CODEC)
 CODEC_JOB, PREFILL_JOB = Kind.CODEC, Kind.PREFILL
+NONE_LEFT = np.zeros(0, np.int64)
 LANES = {kind: number for number, kind in enumerate(STEPS)} | {Kind.ALIGN: NOTHING}
 
 
@@ -71,7 +72,7 @@ class Choice:
         due = self._due(chunk, room, pending, last)
         wants = np.where(due > 0, CODEC, np.where(steps, t.stage, NOTHING))
         start = self._latest_start(chunk, pending, streams, silent, now)
-        waits = t.silent & ~t.background if len(silent) else t.silent
+        waits = t.silent & ~(t.background | t.reading) if len(silent) else t.silent
         return View(now, wants, due, start, ahead, waits, free)
 
     def _chunk(
@@ -122,7 +123,7 @@ class Choice:
     ) -> Seconds:
         """No audio yet: soon after arrival. Playing: a margin before the listener runs dry, and
         before the work until then; at the last moment ahead of all but who has waited long for a
-        first frame. Background work only must not wait for ever."""
+        first frame. Background work only must not wait for ever, nor a long prompt's parts."""
         t, chosen = self._table, self._settings
         work = np.maximum(chunk - pending, 0) * self._outlook.step[streams]
         start: Seconds = t.dry_at - (work + chosen.margin)
@@ -130,6 +131,8 @@ class Choice:
         if len(silent):
             early = chosen.join_head_start * (t.stage[silent] == PREFILL)
             start[silent] = t.arrived[silent] + (chosen.first_audio_target - early)
+            if t.reading.any():
+                start[t.reading] = t.progressed[t.reading] + chosen.reading_patience
         if t.background.any():
             patient = t.progressed[t.background] + chosen.background_patience
             start[t.background] = patient
@@ -154,7 +157,8 @@ class Choice:
             frames = 0
         slots = self._fill(view, start, same, anchor, kind, frames)
         predicted = self._costs.expect(kind, len(slots), frames)
-        job = Job(kind, slots, self._table.id[slots], frames, predicted=predicted)
+        left = self._table.prefills[slots] - 1 if kind is PREFILL_JOB else NONE_LEFT
+        job = Job(kind, slots, self._table.id[slots], frames, left, predicted=predicted)
         return job, float(start[anchor])
 
     def _fill(

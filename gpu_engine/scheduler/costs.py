@@ -17,7 +17,7 @@ GUESSES = {
     Kind.TALKER: (0.001, 0.0001, 0.0),
     Kind.PREDICTOR: (0.002, 0.0001, 0.0),
     Kind.CODEC: (0.002, 0.0, 0.0005),
-    Kind.ENCODE: (0.05, 0.0, 0.0),
+    Kind.ENCODE: (0.005, 0.0, 0.0),
     Kind.ALIGN: (0.02, 0.0, 0.0),
 }
 FAST, SLOW = 0.1, 0.02

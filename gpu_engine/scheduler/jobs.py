@@ -29,13 +29,15 @@ class Kind(StrEnum):
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
     """Short and never pre-empted. `ids` are the streams that hold `slots`, `frames` the frames of a
-    codec job, `clip` the voice of an encoding, `stream` whose words are looked for; `predicted` is
-    what the cost model expects, in seconds."""
+    codec job, `left` the prefills that each row of a prefill needs after this one, `clip` the voice
+    of an encoding, `stream` whose words are looked for; `predicted` is what the cost model expects,
+    in seconds."""
 
     kind: Kind
     slots: Slots = field(default_factory=lambda: np.empty(0, np.int64))
     ids: Slots = field(default_factory=lambda: np.empty(0, np.int64))
     frames: int = 0
+    left: Slots = field(default_factory=lambda: np.empty(0, np.int64))
     clip: int = 0
     stream: int = 0
     predicted: float = 0.0
@@ -48,11 +50,13 @@ class Job:
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
     """What a job did, a value a row: whose Talker said stop, who broke, seconds of audio made.
-    `seconds` is the device time of the job, 0 where it is not known."""
+    `more`: an encoding needs another job. `seconds` is the device time of the job, 0 where it is
+    not known."""
 
     stopped: Flags | None = None
     broken: Flags | None = None
     audio: Seconds | None = None
+    more: bool = False
     seconds: float = 0.0
 
 

@@ -46,6 +46,10 @@ class SchedulerSettings:
     block_limit: float = 0.008
     longest_job: float = 0.05
     background_patience: float = 5.0
+    # A voice that is encoded, or a reference that is heard for the first time, is cut in pieces;
+    # each waits this long for a moment that nobody needs.
+    encode_patience: float = 0.25
+    reading_patience: float = 0.1
     background_share: float = 0.75
     # Streams are let in while their frames together fit into this share of real time; one that has
     # waited out the patience is let in as soon as there is a slot.

@@ -119,10 +119,13 @@ class Scheduler:
         """Nobody waits for its words any more."""
         self.alignments.pop(stream_id, None)
 
-    def skip_prefill(self, slot: int) -> None:
-        """The prompt of a stream that was just seated is at hand but for its last position: a
-        Talker step comes first."""
-        self.table.stage[slot] = TALK
+    def expect_prefills(self, slot: int, count: int) -> None:
+        """How many prefills the prompt of a stream takes that was just seated: several where much
+        of it is new, none where it is at hand but for its last position, which a Talker step reads.
+        """
+        self.table.prefills[slot], self.table.reading[slot] = count, count > 1
+        if not count:
+            self.table.stage[slot] = TALK
 
     # ---- decisions
 
@@ -166,6 +169,8 @@ class Scheduler:
 
     def complete(self, job: Job, result: Result, now: float) -> Booked:
         """Books a launched job's result; the slots of streams that it ended are free again."""
+        if result.more:
+            self.clips.appendleft((job.clip, now + self.settings.encode_patience))
         return self.booking.complete(job, result, now)
 
     def check(self) -> None:
@@ -182,7 +187,7 @@ class Scheduler:
             self.seats.seat_next(now)
 
     def _aside(self, start: float | None, closed: frozenset[Kind], spare: float) -> Job | None:
-        return self._clip(start, closed) or self._words(start, closed, spare)
+        return self._clip(start, closed, spare) or self._words(start, closed, spare)
 
     def _words(self, start: float | None, closed: frozenset[Kind], spare: float) -> Job | None:
         """Words go while nothing else may, or in the time that the most urgent job has to spare:
@@ -196,13 +201,14 @@ class Scheduler:
             return Job(Kind.ALIGN, stream=stream, predicted=predicted)
         return None
 
-    def _clip(self, start: float | None, closed: frozenset[Kind]) -> Job | None:
-        """A voice goes when nothing else may, or when it has waited out its patience."""
+    def _clip(self, start: float | None, closed: frozenset[Kind], spare: float) -> Job | None:
+        """A voice's next piece goes as words do."""
         if not self.clips or Kind.ENCODE in closed:
             return None
-        if start is None or self.clips[0][1] < start:
-            predicted = self.costs.expect(Kind.ENCODE, 1)
-            return Job(Kind.ENCODE, clip=self.clips[0][0], predicted=predicted)
+        clip, due = self.clips[0]
+        predicted = self.costs.expect(Kind.ENCODE, 0)
+        if start is None or predicted < spare or due < start:
+            return Job(Kind.ENCODE, clip=clip, predicted=predicted)
         return None
 
     def _end(self, stream_id: int, reason: str) -> Ended | None:

@@ -20,7 +20,8 @@ class Table:
     `known` counts the frames whose code 0 is known not to be the end: only they are decoded.
     `jobs` counts launched jobs that are not booked yet. `held` is audio that was decoded and is
     not released yet, `silent` who has heard nothing yet, `dry_at` when the listener runs out,
-    `chunk` the ramp's next.
+    `chunk` the ramp's next. `prefills` are the prefills until the first step, `reading` says that
+    there is more than one.
     """
 
     def __init__(self, slots: int) -> None:
@@ -32,6 +33,7 @@ class Table:
         self.cap = np.zeros(slots, np.int64)
         self.text = np.zeros(slots, np.int64)
         self.chunks = np.zeros(slots, np.int64)
+        self.prefills = np.zeros(slots, np.int64)
         self.jobs = np.zeros(slots, np.int64)
         self.underruns = np.zeros(slots, np.int64)
         self.positions = np.zeros(slots, np.int64)
@@ -41,6 +43,7 @@ class Table:
         self.background = np.zeros(slots, np.bool_)
         self.paced = np.zeros(slots, np.bool_)
         self.silent = np.zeros(slots, np.bool_)
+        self.reading = np.zeros(slots, np.bool_)
         self.chunk = np.ones(slots, np.int64)
         self.submitted = np.zeros(slots)
         self.arrived = np.zeros(slots)
@@ -67,6 +70,7 @@ class Table:
         self.admitted[slot] = self.progressed[slot] = now
         self.first_at[slot], self.dry_at[slot] = np.nan, UNHEARD
         self.silent[slot] = True
+        self.prefills[slot], self.reading[slot] = 1, False
         steps = (stream.ramp + stream.ramp[-1:] * LONGEST_RAMP)[:LONGEST_RAMP]
         self.ramp[slot], self.chunk[slot] = steps, steps[0]
         self.tenants[slot], self.reasons[slot] = stream.tenant, ""
@@ -76,6 +80,7 @@ class Table:
         self.stage[slot], self.decoded[slot] = LEAVING, 0
         self.frames[slot] = self.known[slot] = 0
         self.silent[slot] = self.background[slot] = self.open_text[slot] = False
+        self.reading[slot] = False
 
     def clear(self, slot: int) -> None:
         self.stage[slot], self.id[slot], self.positions[slot] = FREE, -1, 0

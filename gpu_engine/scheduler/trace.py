@@ -66,9 +66,9 @@ class Recorder(Scheduler):
         self._write("drop_words", told=[stream_id])
         super().drop_words(stream_id)
 
-    def skip_prefill(self, slot: int) -> None:
-        self._write("skip_prefill", told=[slot])
-        super().skip_prefill(slot)
+    def expect_prefills(self, slot: int, count: int) -> None:
+        self._write("expect_prefills", told=[slot, count])
+        super().expect_prefills(slot, count)
 
     def next_job(self, now: float, closed: frozenset[Kind] = NONE) -> Job | None:
         job = super().next_job(now, closed)
@@ -85,7 +85,8 @@ class Recorder(Scheduler):
         values = {name: getattr(result, name) for name in ARRAYS}
         told = {name: None if value is None else value.tolist() for name, value in values.items()}
         number = self._launched.pop(id(job))
-        self._write("complete", now=now, number=number, seconds=result.seconds, **told)
+        more = {"more": result.more, "seconds": result.seconds}
+        self._write("complete", now=now, number=number, **more, **told)
         return super().complete(job, result, now)
 
     def _write(self, call: str, **fields: Any) -> None:
@@ -145,4 +146,4 @@ def _submit(scheduler: Scheduler, told: dict[str, Any]) -> None:
 
 def _result(told: dict[str, Any]) -> Result:
     arrays = {name: None if told[name] is None else np.array(told[name]) for name in ARRAYS}
-    return Result(**arrays, seconds=told["seconds"])
+    return Result(**arrays, more=told["more"], seconds=told["seconds"])

@@ -25,7 +25,7 @@ def measure(device: Device, session: Callable[[], Session]) -> list[Measured]:
     for slot in slots.tolist():
         device.open(slot, session())
     device.prefill(slots[:1]).wait()
-    measured = [_time(*shape, device, slots) for shape in _shapes(shapes)]
+    measured = [_time(*shape, device, slots, session) for shape in _shapes(shapes)]
     for slot in slots.tolist():
         device.close(slot)
     return measured
@@ -57,9 +57,22 @@ def _shapes(shapes: Shapes) -> Iterator[tuple[Kind, int, int]]:
         yield Kind.CODEC, min(rows, shapes.slots), frames
 
 
-def _time(kind: Kind, rows: int, frames: int, device: Device, slots: np.ndarray) -> Measured:
+def _time(
+    kind: Kind,
+    rows: int,
+    frames: int,
+    device: Device,
+    slots: np.ndarray,
+    session: Callable[[], Session],
+) -> Measured:
+    def prefill(chosen: np.ndarray) -> Ticket:
+        for slot in chosen.tolist():
+            device.close(slot)
+            device.open(slot, session())
+        return device.prefill(chosen)
+
     launch: dict[Kind, Callable[[np.ndarray], Ticket]] = {
-        Kind.PREFILL: device.prefill,
+        Kind.PREFILL: prefill,
         Kind.PREDICTOR: device.predict,
         Kind.TALKER: device.talk,
         Kind.CODEC: lambda chosen: device.decode(chosen, frames),

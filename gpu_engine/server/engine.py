@@ -146,7 +146,7 @@ class Engine:
             made = zip(rows, outcome.audio, outcome.broken.tolist(), strict=True)
             heard = [0.0 if row is None or bad else row.hear(audio) for row, audio, bad in made]
             seconds = np.array(heard)
-        result = Result(outcome.stopped, outcome.broken, seconds, outcome.seconds)
+        result = Result(outcome.stopped, outcome.broken, seconds, seconds=outcome.seconds)
         booked = self.scheduler.complete(job, result, now)
         for row, leaves in zip(rows, booked.released.tolist(), strict=False):
             if row is not None and leaves:
@@ -165,8 +165,7 @@ class Engine:
         for slot, number in news.seated:
             voiceover = self.live[number]
             voiceover.slot = slot
-            if self.device.open(slot, voiceover.session):
-                self.scheduler.skip_prefill(slot)
+            self.scheduler.expect_prefills(slot, self.device.open(slot, voiceover.session))
         news.seated.clear()
 
     # ---- what comes out

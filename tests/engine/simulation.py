@@ -32,7 +32,7 @@ GPU: Costs = {
     Kind.TALKER: (0.001, 0.0001, 0.0),
     Kind.PREDICTOR: (0.002, 0.0001, 0.0),
     Kind.CODEC: (0.002, 0.0, 0.0005),
-    Kind.ENCODE: (0.05, 0.0, 0.0),
+    Kind.ENCODE: (0.002, 0.0, 0.0),
 }
 # The shipped checkpoint on one core of the machine that it was measured on, nothing beside.
 CPU: Costs = {
@@ -40,7 +40,7 @@ CPU: Costs = {
     Kind.TALKER: (0.005, 0.0003, 0.0),
     Kind.PREDICTOR: (0.012, 0.0006, 0.0),
     Kind.CODEC: (0.004, 0.0, 0.0045),
-    Kind.ENCODE: (0.3, 0.0, 0.0),
+    Kind.ENCODE: (0.008, 0.0, 0.0),
 }
 
 
@@ -71,6 +71,7 @@ class Client:
     silent_frames: float = 0
     breaks_at: int | None = None
     positions: int = 1
+    prefills: int = 1
 
 
 @dataclass
@@ -98,7 +99,8 @@ class Simulation:
     """Plays clients through a scheduler. `jobs` and `ends` are what happened, in order.
 
     `overlapped`: a job is launched while another runs, and results are booked one step late.
-    `noise`: jobs take up to that share longer, each by a different chance.
+    `noise`: jobs take up to that share longer, each by a different chance. `voices`: pieces of each
+    voice that is to be encoded from the start.
     """
 
     clients: list[Client]
@@ -109,6 +111,7 @@ class Simulation:
     noise: float = 0.0
     calibrated: bool = True
     trace: TextIO | None = None
+    voices: list[int] = field(default_factory=list)
     now: float = 0.0
     device_free: float = 0.0
     jobs: list[tuple[float, Job]] = field(default_factory=list)
@@ -125,6 +128,8 @@ class Simulation:
             self.scheduler = Scheduler(self.settings, known)
         else:
             self.scheduler = Recorder(self.settings, known, self.trace)
+        for number in range(len(self.voices)):
+            self.scheduler.add_clip(number, 0.0)
         self.dice = random.Random(1)
         order = sorted(range(len(self.clients)), key=lambda i: self.clients[i].arrives)
         self._arrivals = deque(order)
@@ -142,6 +147,7 @@ class Simulation:
         while self.now < until and (self._arrivals or len(self.scheduler) or self._flying):
             self._news()
             job = self.scheduler.next_job(self.now)
+            self._seat()
             if job is not None:
                 self._launch(job)
             if self._flying and (job is None or not self.overlapped or len(self._flying) > 1):
@@ -163,6 +169,11 @@ class Simulation:
             end = self.scheduler.cancel(heapq.heappop(self._cancels)[1])
             if end is not None:
                 self.ends.append((self.now, end))
+        self._seat()
+
+    def _seat(self) -> None:
+        for slot, number in self.scheduler.seats.seated:
+            self.scheduler.expect_prefills(slot, self.clients[number].prefills)
         self.scheduler.seats.seated.clear()
         self.scheduler.seats.vacated.clear()
 
@@ -222,7 +233,8 @@ class Simulation:
                 self._spoken[number] += 1
             return Result(seconds=took)
         if job.kind is Kind.ENCODE:
-            return Result(seconds=took)
+            self.voices[job.clip] -= 1
+            return Result(more=self.voices[job.clip] > 0, seconds=took)
         spoken = [self._spoken[number] for number in job.ids.tolist()]
         stopped = [n >= client.speech for n, client in zip(spoken, clients, strict=True)]
         broken = [n == client.breaks_at for n, client in zip(spoken, clients, strict=True)]

@@ -14,7 +14,7 @@ from gpu_engine import messages as m
 from gpu_engine.models.checkpoint import Checkpoint
 from gpu_engine.proto import engine_pb2 as pb
 from gpu_engine.runner import CacheStats, LocalDevice, Outcome, Ticket
-from gpu_engine.runner.cache import PromptCache
+from gpu_engine.runner.cache import TensorCache
 from gpu_engine.scheduler import BooksError
 from gpu_engine.server.engine import Engine
 from gpu_engine.server.settings import EngineSettings
@@ -175,22 +175,29 @@ def test_a_clone_in_context_starts_where_its_reference_ended_each_time(
 
 
 def test_the_cache_is_bounded_by_bytes() -> None:
-    cache = PromptCache(most_bytes=1000)
+    cache = TensorCache(most_bytes=1000)
     for key in range(5):
-        cache.get(key, lambda: [torch.zeros(100)])
-    assert cache.stats == CacheStats(0, 5, 3, 2, 800, 1000)
-    assert 4 in cache
-    assert 0 not in cache
-    cache.get(3, lambda: [torch.zeros(100)])
-    cache.get(5, lambda: [torch.zeros(100)])
-    assert 3 in cache
-    assert 4 not in cache
+        cache.put(key, [torch.zeros(100)])
+    assert cache.stats == CacheStats(0, 0, 3, 2, 800, 1000)
+    assert cache.find(0) is None
+    assert cache.find(3) is not None
+    cache.put(5, [torch.zeros(100)])
+    assert (3 in cache, 4 in cache, 5 in cache) == (True, False, True)
+    assert cache.stats == CacheStats(1, 1, 4, 2, 800, 1000)
+
+
+def test_what_two_made_at_once_is_kept_once() -> None:
+    cache = TensorCache(most_bytes=1000)
+    first = cache.put("voice", [torch.zeros(100)])
+    cache.put("voice", [torch.zeros(100)])
+    assert cache.find("voice") is first
+    assert cache.stats == CacheStats(1, 0, 0, 1, 400, 1000)
 
 
 def test_what_is_larger_than_the_cache_is_made_and_not_kept() -> None:
-    cache = PromptCache(most_bytes=10)
-    assert len(cache.get("large", lambda: [torch.zeros(100)]).tensors[0]) == 100
-    assert cache.stats == CacheStats(0, 1, 0, 0, 0, 10)
+    cache = TensorCache(most_bytes=10)
+    assert len(cache.put("large", [torch.zeros(100)])[0]) == 100
+    assert cache.stats == CacheStats(0, 0, 0, 0, 0, 10)
 
 
 def test_a_batch_that_fails_ends_only_the_row_at_fault(bench: Bench) -> None:

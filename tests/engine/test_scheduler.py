@@ -281,22 +281,6 @@ def test_background_leaves_slots_to_listeners() -> None:
     assert 9 in scheduler.seats.slot_of
 
 
-def test_a_voice_is_encoded_when_idle() -> None:
-    scheduler = scheduler_with()
-    scheduler.add_clip(5, 0.0)
-    job = scheduler.next_job(0.0)
-    assert job is not None
-    assert (job.kind, job.clip, job.rows) == (Kind.ENCODE, 5, 0)
-
-
-def test_a_voice_waits_for_speech_but_not_longer_than_its_patience() -> None:
-    scheduler = playing((1, 1.0), background_patience=5.0)
-    scheduler.add_clip(5, 10.0)
-    assert chosen(scheduler.next_job(10.0)) == (Kind.TALKER, [1])
-    play(scheduler, 1, 17.0)
-    assert chosen(scheduler.next_job(15.5)) == (Kind.ENCODE, [])
-
-
 def test_a_stream_about_to_run_dry_is_decoded_before_its_chunk_is_full() -> None:
     scheduler = scheduler_with(new(1, 0.0, ramp=(16,)))
     play(scheduler, 1, 10.016, made=2)

@@ -49,8 +49,9 @@ def opened(device: Device, checkpoint: Checkpoint) -> list[int]:
         plan = plan_prompt(checkpoint.config, checkpoint.tokenizer, request)
         codes = request.reference.codes if request.reference else None
         session = Session(plan, sampling, 99 + slot, request.embedding, codes)
-        job = device.talk if device.open(slot, session) else device.prefill
-        assert not job(np.array([slot])).wait().broken.any()
+        prefills = device.open(slot, session)
+        jobs = [device.prefill] * prefills or [device.talk]
+        assert not any(job(np.array([slot])).wait().broken.any() for job in jobs)
     return slots
 
 

@@ -126,7 +126,7 @@ def test_a_reference_is_heard_before_the_first_frame(native: NativeRunner, plain
         session = opened(runner, 0, seed=1)
         spoken(runner, [session], 4)
         runner.codec_state.reset(torch.tensor([0]))
-        runner._hear_reference(torch.tensor([0]), codes)
+        runner._hear_codes(torch.tensor([0]), codes)
         audio.append(heard(runner, session, [4]))
     assert np.abs(audio[0] - audio[1]).max() < 1e-5
 

@@ -5,6 +5,7 @@ Channels last, in float16 or, rounded to tf32 in products, float32. bf16 is audi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -186,6 +187,16 @@ class CodecArena:
         self.position[slot] = 0
         for columns in self.columns:
             columns[slot] = 0
+
+    def save(self, slot: int) -> list[Tensor]:
+        """A copy of a slot's memory."""
+        rings = self.keys[:, slot].clone(), self.values[:, slot].clone()
+        return [*rings, *(each[slot].clone() for each in (self.position, *self.columns))]
+
+    def load(self, slot: int, saved: Sequence[Tensor]) -> None:
+        self.keys[:, slot], self.values[:, slot], *rest = saved
+        for tensor, copy in zip((self.position, *self.columns), rest, strict=True):
+            tensor[slot] = copy
 
 
 def memories(weights: CodecWeights) -> list[tuple[int, int, int]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -10,10 +12,13 @@ from torch import Tensor
 
 from gpu_engine.kernels.slots import Arena
 from gpu_engine.models.codec import CodecDecoder
-from gpu_engine.runner.device.lanes import Lane, Pending, Reader, Replay
+from gpu_engine.runner.device.lanes import Lane, Pending, Reader, Replay, outcome
 from gpu_engine.runner.device.module_codec import ModuleCodec
 from gpu_engine.runner.device.plan import Plan
 from gpu_engine.runner.protocol import Outcome, Slots
+
+if TYPE_CHECKING:
+    from gpu_engine.runner.device.codec import CodecArena
 
 Step = Callable[[Tensor, Tensor, Tensor], Tensor]
 
@@ -35,18 +40,18 @@ class Decoding:
         self._heard = self.lane.ring((most_samples,), torch.float32)
         self._replays: dict[tuple[int, int], Replay] = {}
         self._steps: dict[tuple[int, int], Step] = {}
-        self._make, self._reset, self.nbytes = self._codec(decoder)
+        self._make, self._memory, self.nbytes = self._codec(decoder)
         shapes = [(r, f) for r in plan.codec_rows for f in plan.codec_frames]
         for rows, frames in shapes:
             self._capture(rows, frames)
 
     def _codec(
         self, decoder: CodecDecoder
-    ) -> tuple[Callable[[int, int], Step], Callable[[int], None], int]:
+    ) -> tuple[Callable[[int, int], Step], ModuleCodec | CodecArena, int]:
         plan = self._plan
         if plan.codec == "module":
             module = ModuleCodec(decoder, plan.slots)
-            return (lambda _rows, _frames: module), module.reset, module.nbytes
+            return (lambda _rows, _frames: module), module, module.nbytes
         from gpu_engine.runner.device.codec import CodecArena, CodecStep, CodecWeights
 
         weights = CodecWeights(decoder, plan.codec_dtype)
@@ -55,7 +60,7 @@ class Decoding:
         def make(rows: int, frames: int) -> Step:
             return CodecStep(weights, memory, rows, frames)
 
-        return make, memory.reset, memory.nbytes
+        return make, memory, memory.nbytes
 
     def _capture(self, rows: int, frames: int) -> None:
         key, arena = (rows, frames), self._arena
@@ -76,24 +81,43 @@ class Decoding:
         self._replays[key] = self.lane.capture(run)
 
     @torch.inference_mode()
-    def open(self, slot: int, reference: Tensor | None, main: Lane) -> None:
-        """A fresh memory; a clone in context goes on where its reference's audio ends."""
+    def open(self, slot: int, heard: Sequence[Tensor] | None, main: Lane) -> None:
+        """A fresh memory, or one that has `heard` a reference."""
         self.lane.follow(main)
         with self.lane.here():
-            self._reset(slot)
+            if heard is None:
+                self._memory.reset(slot)
+            else:
+                self._memory.load(slot, heard)
             self._done[slot] = 0
-            if reference is None:
-                return
-            size, device = self._plan.codec_frames[-1], self._done.device
-            row, codes = torch.tensor([slot], device=device), reference.to(device, torch.int64)
-            step = self._steps[self._plan.codec_rows[0], size]
-            rows = self._plan.codec_rows[0]
-            assert rows == 1, "one row is always a captured batch"
-            for part in torch.split(codes, size):
-                # The modules take a part as it is; the kernels a whole chunk, of which it is real.
-                real = torch.full((1,), len(part), dtype=torch.int64, device=device)
-                padding = 0 if self._plan.codec == "module" else size - len(part)
-                step(row, torch.nn.functional.pad(part, (0, 0, 0, padding))[None], real)
+
+    @property
+    def most_heard(self) -> int:
+        """Frames of a reference that one call of `hear` takes."""
+        return self._plan.codec_frames[-1]
+
+    @torch.inference_mode()
+    def hear(self, slot: int, codes: Tensor, main: Lane) -> Pending:
+        """The next frames of a reference: a clone in context goes on where its audio ends."""
+        size, device, rows = self.most_heard, self._done.device, self._plan.codec_rows[0]
+        assert rows == 1, "one row is always a captured batch"
+        step = self._steps[rows, size]
+        self.lane.follow(main)
+
+        def run() -> None:
+            # The modules take a part as it is; the kernels a whole chunk, of which it is real.
+            real = torch.full((1,), len(codes), dtype=torch.int64, device=device)
+            padding = 0 if self._plan.codec == "module" else size - len(codes)
+            frames = torch.nn.functional.pad(codes.to(device, torch.int64), (0, 0, 0, padding))
+            step(self.lane.slots[:1], frames[None], real)
+
+        return self.lane.launch(np.array([slot]), 1, run, lambda _: partial(outcome, 1))
+
+    @torch.inference_mode()
+    def heard(self, slot: int) -> list[Tensor]:
+        """What a slot's codec remembers now, for others that begin with the same."""
+        with self.lane.here():
+            return self._memory.save(slot)
 
     def launch(self, slots: Slots, frames: int, main: Lane) -> Pending:
         rows = next(size for size in self._plan.codec_rows if size >= len(slots))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from torch import Tensor
 
 from gpu_engine.models.codec import CodecDecoder
@@ -22,6 +24,15 @@ class ModuleCodec:
     def reset(self, slot: int) -> None:
         for tensor in (self.state.position, *self.state.memory):
             tensor[slot] = 0
+
+    def save(self, slot: int) -> list[Tensor]:
+        """A copy of a slot's memory."""
+        return [tensor[slot].clone() for tensor in (self.state.position, *self.state.memory)]
+
+    def load(self, slot: int, saved: Sequence[Tensor]) -> None:
+        every = (self.state.position, *self.state.memory)
+        for tensor, copy in zip(every, saved, strict=True):
+            tensor[slot] = copy
 
     def __call__(self, slots: Tensor, codes: Tensor, real: Tensor) -> Tensor:
         """slots int64 [B], codes int64 [B, n, groups], all n real: audio float32 [B, samples]."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -15,8 +17,7 @@ from gpu_engine.kernels.slots import arena_for
 from gpu_engine.kernels.stream.pack import Packed
 from gpu_engine.kernels.weights import StackWeights
 from gpu_engine.models.checkpoint import Checkpoint
-from gpu_engine.models.prompt import embed_prompt
-from gpu_engine.runner.cache import PromptCache, prefix_key
+from gpu_engine.runner.cache import Kept, beginning_key
 from gpu_engine.runner.device.decoding import Decoding
 from gpu_engine.runner.device.frame import FrameStep, FrameWeights
 from gpu_engine.runner.device.lanes import Lane, Pending, Reader, Replay, outcome
@@ -29,7 +30,16 @@ from gpu_engine.runner.voice import encode_voice
 
 log = structlog.get_logger()
 
-PREFIX_BYTES = 1 << 30
+# Each of three caches: some thirty clones in context of the largest model.
+CACHE_BYTES = 1 << 30
+
+
+@dataclass(slots=True)
+class Unheard:
+    """Of a reference that is new: its voice, and the frames [n, groups] of each hearing to come."""
+
+    voice: bytes
+    parts: deque[Tensor]
 
 
 class GraphDevice:
@@ -46,7 +56,8 @@ class GraphDevice:
         most = max(*plan.step_rows, *plan.codec_rows)
         self.main = Lane(self.device, most, self.arena.scratch)
         self.decoding = Decoding(checkpoint.codec_decoder, self.arena, plan, most)
-        self.prefixes = PromptCache(PREFIX_BYTES)
+        self.kept = Kept(CACHE_BYTES)
+        self._unheard: dict[int, Unheard] = {}
         self._prompts: dict[int, Tensor] = {}
         self._texts: dict[int, int] = {}
         self._told = self.main.ring((2, most), torch.bool)
@@ -129,18 +140,32 @@ class GraphDevice:
         return self.arena.nbytes + self.decoding.nbytes
 
     @torch.inference_mode()
-    def open(self, slot: int, session: Session) -> bool:
+    def open(self, slot: int, session: Session) -> int:
         plan = session.plan
         with self.main.here():
-            prompt = embed_prompt(self.checkpoint.talker, plan, session.vector, session.codes)
+            prompt = self.kept.embed(self.checkpoint.talker, session)
             self.arena.open(slot, session.seed, session.sampling)
             self._write_text(slot, 0, prompt.trailing, prompt.tts_pad)
-            cached = session.codes is None and plan.prefix_length == len(prompt.inputs) - 1
-            if cached:
+            begun = plan.prefix_length == len(prompt.inputs) - 1
+            if begun:
                 self._recall(slot, session, prompt.inputs)
-            self._prompts[slot] = prompt.inputs
-        self.decoding.open(slot, session.codes, self.main)
-        return cached
+            else:
+                self._prompts[slot] = prompt.inputs
+        hearings = self._open_codec(slot, session)
+        # What draws the first code comes last.
+        return hearings + 1 if hearings or not begun else 0
+
+    def _open_codec(self, slot: int, session: Session) -> int:
+        """How often it has to hear of the reference."""
+        codes, heard = session.codes, None
+        if codes is not None:
+            heard = self.kept.references.find(session.voice)
+        self.decoding.open(slot, heard, self.main)
+        if codes is None or heard is not None:
+            return 0
+        parts = deque(torch.split(codes, self.decoding.most_heard))
+        self._unheard[slot] = Unheard(session.voice, parts)
+        return len(parts)
 
     def _write_text(self, slot: int, at: int, vectors: Tensor, pad: Tensor) -> None:
         """Vectors from place `at` on, and what comes after all of them."""
@@ -155,12 +180,9 @@ class GraphDevice:
     def _recall(self, slot: int, session: Session, inputs: Tensor) -> None:
         """The prompt but for its last position, which the first Talker step reads."""
         length = len(inputs) - 1
-        entry = self.prefixes.get(
-            prefix_key(session), partial(self._read_prefix, slot, inputs[:-1])
-        )
-        keys, values = entry.tensors
-        self.arena.keys[:, slot, :, :length] = keys
-        self.arena.values[:, slot, :, :length] = values
+        kept, key = self.kept.beginnings, beginning_key(session)
+        read = kept.find(key) or kept.put(key, self._read_prefix(slot, inputs[:-1]))
+        self.arena.keys[:, slot, :, :length], self.arena.values[:, slot, :, :length] = read
         self.arena.position[slot] = length
         self.arena.next_input[slot] = inputs[-1]
 
@@ -190,16 +212,29 @@ class GraphDevice:
 
     def close(self, slot: int) -> None:
         self._prompts.pop(slot, None)
+        self._unheard.pop(slot, None)
 
     @torch.inference_mode()
     def prefill(self, slots: Slots) -> Pending:
         """One row: `Shapes.prefill_rows` names no more."""
         (slot,) = slots.tolist()
+        if slot in self._unheard:
+            return self._hear(slot)
+        if slot not in self._prompts:
+            return self.talk(slots)
         inputs = self._prompts[slot]
         step, replay = self._prefill_of(len(inputs))
         with self.main.here():
             step.fill(inputs, slot)
         return self.main.launch(slots, 1, replay, partial(self._read_told, 1))
+
+    def _hear(self, slot: int) -> Pending:
+        unheard = self._unheard[slot]
+        hearing = self.decoding.hear(slot, unheard.parts.popleft(), self.main)
+        if not unheard.parts:
+            self.kept.references.put(unheard.voice, self.decoding.heard(slot))
+            del self._unheard[slot]
+        return hearing
 
     @torch.inference_mode()
     def talk(self, slots: Slots) -> Pending:
@@ -223,7 +258,7 @@ class GraphDevice:
             return _voice(self.checkpoint, pcm)
 
     def cache_stats(self) -> dict[str, CacheStats]:
-        return {"beginnings": self.prefixes.stats}
+        return self.kept.stats()
 
     def spoken_codes(self, slot: int, frames: int) -> Tensor:
         with self.main.here():
