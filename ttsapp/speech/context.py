@@ -48,7 +48,7 @@ from ttsapp import stopping
 from ttsapp.engine import errors
 from ttsapp.errors import ApiError, invalid
 from ttsapp.speech.encoders.samples import BYTES_PER_MS, BYTES_PER_SAMPLE, SAMPLE_RATE
-from ttsapp.speech.events import Done, Event, Failed, Flushed
+from ttsapp.speech.events import Done, Event, Failed, Flushed, Words
 from ttsapp.speech.feed import Piece, TextMode, feed
 from ttsapp.speech.order import Order, is_speakable, nothing_to_say
 from ttsapp.speech.prepared import cleaned, speeches
@@ -210,6 +210,9 @@ class Context:
             while not isinstance(item := await self._speaker.next(), End):
                 if isinstance(item, Flushed):
                     yield item
+                elif isinstance(item, Words):
+                    if not self.tally.is_cancelled:
+                        yield item
                 elif not self.tally.is_cancelled and self._fits(item):
                     self.tally.note_audio()
                     yield item.audio

@@ -32,7 +32,8 @@ class Order:
     """`whole`: the answer is sent only when all of it exists, so none of it counts before.
     `text_field`: what the dialect calls the text, for errors about it. `sample_rate` in Hz and
     `bit_rate` in bits/s: the format's usual ones if None. `speed`: of what is sent; times on the
-    context's clock and the audio that is charged are those of the speech as it was made."""
+    context's clock and the audio that is charged are those of the speech as it was made.
+    `has_words`: their times are wanted, and told where the model can tell them in its language."""
 
     id: UUID
     caller: Caller
@@ -48,6 +49,7 @@ class Order:
     sample_rate: int | None = None
     bit_rate: int | None = None
     speed: float = 1.0
+    has_words: bool = False
 
     def __post_init__(self) -> None:
         """Follows a tenant's own voice to its model, and to its language and speed where the
@@ -97,6 +99,7 @@ class Order:
             complete=is_complete,
             seed=self.seed,
             tenant=str(self.caller.tenant_id),
+            word_times=self.has_words and self.model.tells_words(self.language),
             priority=engine_pb2.PRIORITY_INTERACTIVE,
         )
 

@@ -16,7 +16,8 @@ from ttsapp.lexicon.selectors import lexicon
 from ttsapp.speech.encoders.beside import Stretching
 from ttsapp.speech.encoders.samples import BYTES_PER_MS
 from ttsapp.speech.order import Order
-from ttsapp.speech.segment import Segment
+from ttsapp.speech.segment import Segment, Sound
+from ttsapp.speech.telling import SpokenWord
 from ttsapp.speech.text import languages
 from ttsapp.speech.text.detect import detect
 from ttsapp.speech.text.lexicon import EMPTY
@@ -47,21 +48,24 @@ class PreparedSpeech(Segment):
     """A segment with silence around it and a rate of its own; charged by original characters."""
 
     def __init__(self, order: Order, prepared: PreparedSegment, final_pause_ms: int = 0) -> None:
-        super().__init__(order, prepared.text)
+        super().__init__(order, prepared.text, original=prepared.written)
         self._prepared = prepared
         self._final_pause_ms = final_pause_ms
-        self._pause_ms = prepared.pause_ms
+        self._pause_ms, self._paused_ms = prepared.pause_ms, 0
         # Bytes that left, and bytes of the engine's that they hold, after each chunk.
         self._sent: list[tuple[int, int]] = [(0, 0)]
 
-    async def audio(self) -> AsyncIterator[bytes]:
+    async def sound(self) -> AsyncIterator[Sound]:
         # A second attempt after a refusal by the engine does not pause again.
         pause, self._pause_ms = self._pause_ms, 0
+        self._paused_ms += pause
         for silence in _silence(pause):
             yield self._noted(silence)
         stretching = Stretching(self._prepared.rate)
-        async for pcm in super().audio():
-            if chunk := await stretching.push(pcm):
+        async for sound in super().sound():
+            if isinstance(sound, list):
+                yield [self._placed(word) for word in sound]
+            elif chunk := await stretching.push(sound):
                 yield self._noted(chunk)
         if tail := await stretching.finish():
             yield self._noted(tail)
@@ -75,6 +79,11 @@ class PreparedSpeech(Segment):
         return Part(
             self._prepared.characters, expected_ms(self.text), delivered_ms, spoken.total_ms
         )
+
+    def _placed(self, word: SpokenWord) -> SpokenWord:
+        """Behind the silence, at the segment's own rate."""
+        rate, pause = self._prepared.rate, self._paused_ms
+        return SpokenWord(word.text, pause + word.start_ms / rate, pause + word.end_ms / rate)
 
     def _made_of(self, sent_bytes: int) -> int:
         """How much of the engine's audio the first so many bytes hold."""

@@ -16,18 +16,22 @@ from ttsapp.engine.client import EngineStream, client
 from ttsapp.errors import ApiError
 from ttsapp.speech.encoders.samples import BYTES_PER_MS, BYTES_PER_SAMPLE
 from ttsapp.speech.order import Order
+from ttsapp.speech.telling import Original, SpokenWord, Telling, as_written
 
 CANCEL_SECONDS = 1.0
 
+Sound = bytes | list[SpokenWord]
 _WHOLE = (engine_pb2.FINISH_REASON_STOP, engine_pb2.FINISH_REASON_LENGTH)
 
 
 class Segment:
-    """`is_open`: its text still grows (token mode), until `end`. Read `audio` once `open`ed.
+    """`is_open`: its text still grows (token mode), until `end`. Read `sound` once `open`ed.
 
     What it is told goes to the engine in that order, without anyone waiting for it."""
 
-    def __init__(self, order: Order, text: str, *, is_open: bool = False) -> None:
+    def __init__(
+        self, order: Order, text: str, *, is_open: bool = False, original: Original | None = None
+    ) -> None:
         self.text = text
         self.is_open = is_open
         self.made_bytes = 0
@@ -38,6 +42,7 @@ class Segment:
         self._writing: asyncio.Task[None] | None = None
         self._limit: asyncio.Timeout | None = None
         self._is_cancelled = False
+        self._telling = Telling(original or as_written(lambda: self.text))
 
     @property
     def is_started(self) -> bool:
@@ -75,15 +80,16 @@ class Segment:
             self._stream.abort()
 
     def cancel(self) -> None:
-        """Frees the engine within a scheduler turn; `audio` ends once it has said what it spent,
+        """Frees the engine within a scheduler turn; `sound` ends once it has said what it spent,
         or after a second."""
         if self._stream is not None and self.finished is None:
             self._is_cancelled = True
             self._set_limit()
             self._tell(self._stream.cancel())
 
-    async def audio(self) -> AsyncIterator[bytes]:
-        """PCM as the engine makes it, up to its end. Raises ApiError."""
+    async def sound(self) -> AsyncIterator[Sound]:
+        """PCM as the engine makes it, and words as it finds them, up to its end. Raises
+        ApiError."""
         while self.finished is None:
             try:
                 event = await self._next()
@@ -93,9 +99,15 @@ class Segment:
                 raise
             if event.HasField("finished"):
                 self._note_finished(event.finished)
-            elif event.HasField("audio") and not self._is_cancelled:
+            elif self._is_cancelled:
+                continue
+            elif event.HasField("audio"):
                 self.made_bytes += len(event.audio.pcm)
                 yield event.audio.pcm
+            elif event.HasField("words") and (told := self._telling.tell(event.words.words)):
+                yield told
+        if not self._is_cancelled and (told := self._telling.finish()):
+            yield told
 
     def part(self, heard_bytes: int | None = None) -> Part:
         """What of it was delivered, or heard, for the charge rules."""

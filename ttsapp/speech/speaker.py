@@ -12,9 +12,10 @@ from django.conf import settings
 
 from ttsapp import background
 from ttsapp.errors import ApiError
-from ttsapp.speech.encoders.samples import BYTES_PER_SAMPLE
-from ttsapp.speech.events import Audio, Flushed
+from ttsapp.speech.encoders.samples import BYTES_PER_SAMPLE, SAMPLE_RATE
+from ttsapp.speech.events import Audio, Flushed, Word, Words
 from ttsapp.speech.segment import Segment
+from ttsapp.speech.telling import SpokenWord
 
 # The next engine stream opens when so little of this one is left to make: its first audio takes
 # a fraction of that, even on a busy CPU.
@@ -36,7 +37,7 @@ class End:
     failure: ApiError | None = None
 
 
-Item = Chunk | Flushed | End
+Item = Chunk | Words | Flushed | End
 
 
 class Speaker:
@@ -136,12 +137,16 @@ class Speaker:
                 return
         if not segment.is_started:
             segment.open()
+        begins_ms = self._samples * 1000 / SAMPLE_RATE
         give_up = asyncio.get_running_loop().time() + settings.STALL_SECONDS
         while True:
             try:
-                async for pcm in segment.audio():
-                    await self._items.put(Chunk(segment, Audio(pcm, self._samples)))
-                    self._samples += len(pcm) // BYTES_PER_SAMPLE
+                async for sound in segment.sound():
+                    if isinstance(sound, list):
+                        await self._items.put(_words(sound, begins_ms))
+                        continue
+                    await self._items.put(Chunk(segment, Audio(sound, self._samples)))
+                    self._samples += len(sound) // BYTES_PER_SAMPLE
                     self._open_ahead()
                 self._open_ahead()
                 return
@@ -181,3 +186,13 @@ class Speaker:
         if not task.cancelled() and task.exception() is not None:
             message = "Something went wrong on our side."
             self.stop(ApiError(500, "internal_error", message))
+
+
+def _words(spoken: list[SpokenWord], begins_ms: float) -> Words:
+    """On the context's clock, on which their segment begins so late."""
+    return Words(
+        tuple(
+            Word(word.text, round(begins_ms + word.start_ms), round(begins_ms + word.end_ms))
+            for word in spoken
+        )
+    )

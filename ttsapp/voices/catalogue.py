@@ -52,6 +52,7 @@ class SpeechModel:
     can_clone: bool = False
     can_clone_in_context: bool = False
     embedding_size: int = 0
+    word_languages: tuple[str, ...] = ()
     own: Mapping[str, OwnVoice] = field(default_factory=dict, compare=False, repr=False)
     is_stand_in: bool = field(default=False, compare=False)
 
@@ -73,6 +74,10 @@ class SpeechModel:
                 f"Unknown voice {_short(name)}: {_choices(self)}.", "voice", "unknown_voice"
             )
         return stand_in
+
+    def tells_words(self, language: str) -> bool:
+        """Whether times of words can be had in it; `auto`: in the languages that they can."""
+        return bool(self.word_languages) and language in ("auto", *self.word_languages)
 
     def language(self, name: str) -> str:
         """The engine's name for a language. Raises ApiError 400 on `language`."""
@@ -200,6 +205,7 @@ def _model(model: engine_pb2.Model) -> SpeechModel:
         can_clone=model.can_encode_voice,
         can_clone_in_context=model.can_encode_reference,
         embedding_size=model.embedding_size,
+        word_languages=tuple(model.word_time_languages),
     )
 
 

@@ -10,7 +10,7 @@ from ttsapp.speech.text.charges import Charges
 from ttsapp.speech.text.clean import clean
 from ttsapp.speech.text.detect import detect
 from ttsapp.speech.text.lexicon import EMPTY, Lexicon
-from ttsapp.speech.text.mapped import Mapped
+from ttsapp.speech.text.mapped import Mapped, Written
 from ttsapp.speech.text.markup import (
     Markup,
     Pause,
@@ -44,8 +44,8 @@ class TextOptions:
 @dataclass(frozen=True, slots=True)
 class PreparedSegment:
     """`text` is what the engine is given, after `pause_ms` of silence, at `rate` times its speed.
-    `start` and `end`: the part of the original that it stands for; `characters`: its share
-    of the charge."""
+    `start` and `end`: the part of the original, `whole`, that it stands for; `characters`: its
+    share of the charge."""
 
     text: str
     mapped: Mapped
@@ -54,10 +54,15 @@ class PreparedSegment:
     start: int
     end: int
     characters: int
+    whole: str
 
     def original(self, start: int, end: int) -> tuple[int, int]:
         """The range of the original that `text[start:end]` stands for."""
         return self.mapped.range(start, end)
+
+    def written(self, start: int, end: int) -> Written:
+        """What `text[start:end]` was written as, without markup."""
+        return self.mapped.written(self.whole, start, end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +96,7 @@ def prepare(text: str, options: TextOptions) -> Prepared:
             pause = 0
     charges = Charges.whole(text) if options.markup is Markup.NONE else Charges.of(runs)
     shares = charges.shares([mapped for mapped, _, _ in parts])
-    segments = tuple(map(_segment, parts, shares))
+    segments = tuple(_segment(text, *each) for each in zip(parts, shares, strict=True))
     return Prepared(segments, charges.total, language, pause)
 
 
@@ -157,7 +162,7 @@ def _parts(text: Mapped, language: str, limit: int) -> list[Mapped]:
     return parts
 
 
-def _segment(part: tuple[Mapped, int, float], characters: int) -> PreparedSegment:
+def _segment(whole: str, part: tuple[Mapped, int, float], characters: int) -> PreparedSegment:
     mapped, pause, rate = part
     start, end = mapped.range(0, len(mapped.text))
-    return PreparedSegment(mapped.text, mapped, pause, rate, start, end, characters)
+    return PreparedSegment(mapped.text, mapped, pause, rate, start, end, characters, whole)
