@@ -64,7 +64,7 @@ TENANT_LIMITS = {
 
 # What this installation's own costs are in, and what revenue is compared with them.
 CURRENCY = environment.currency("PARLANCE_CURRENCY", "USD")
-# A TrueType file for invoices, where names need more than Western letters.
+# A TrueType file for invoices, where names are in none of the scripts that they are printed in.
 INVOICE_FONT = environment.file("PARLANCE_INVOICE_FONT")
 
 # What a connection may take its time for, before a key is known and after.
