@@ -17,10 +17,12 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import connection, transaction
 from pytest_django import DjangoDbBlocker
 
+from tests.ttsapp.contexts import order_of
 from tests.ttsapp.scripted_engine import EngineThread, ScriptedEngine
 from tests.ttsapp.web_thread import WebThread
 from ttsapp import background, database, recent
 from ttsapp.audit.services import SYSTEM
+from ttsapp.engine import client
 from ttsapp.keys.models import ApiKey
 from ttsapp.keys.services import create_key
 from ttsapp.tenants.models import Role, Tenant
@@ -118,6 +120,15 @@ def engine(engine_thread: EngineThread) -> Iterator[ScriptedEngine]:
     engine_thread.start()
     yield engine_thread.engine
     engine_thread.engine.release.set()
+
+
+@pytest.fixture
+async def order(alice: Party, engine: ScriptedEngine):
+    """Alice's, for contexts that are read here."""
+    yield order_of(alice)
+    engine.release.set()
+    await background.drain(5)
+    await client.close()
 
 
 @pytest.fixture(scope="session")

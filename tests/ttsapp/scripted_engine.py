@@ -41,6 +41,7 @@ class Script:
     `hold_after`: wait there for `release` (or the client's end)."""
 
     chunks: int = 5
+    `tells_words`: those of the text, evenly over the audio, where they are asked for.
     hold_after: int | None = None
     error: pb.Error | None = None
     error_after: int = 0
@@ -50,6 +51,7 @@ class Script:
 
 
 @dataclass
+    tells_words: bool = False
 class Heard:
     """What one stream was told, and how it ended."""
 
@@ -146,6 +148,8 @@ class ScriptedEngine(engine_pb2_grpc.EngineServicer):
                 waiting.cancel()
 
 
+            if script.tells_words and heard.start.word_times:
+                yield pb.SynthesizeEvent(words=_words(heard.text, samples))
 class _Told:
     """The client's later messages, as they come."""
 
@@ -190,11 +194,41 @@ def _finished(reason: int, samples: int) -> pb.Finished:
 
 
 class EngineThread:
+        word_time_languages=["english"],
     """Runs the servicer in a loop of its own; it can go away and come back."""
 
     def __init__(self, target: str) -> None:
         self.target = target
         self.engine = ScriptedEngine()
+def base_model(fingerprint: str = FINGERPRINT) -> pb.Model:
+    return pb.Model(
+        id="scripted-base",
+        kind="base",
+        languages=["english", "german"],
+        sample_rate=24_000,
+        fingerprint=fingerprint,
+        can_encode_voice=True,
+        can_encode_reference=True,
+        embedding_size=EMBEDDING_SIZE,
+    )
+
+
+def _words(text: str, samples: int) -> pb.Words:
+    spans = [match.span() for match in re.finditer(r"\S+", text)]
+    step = samples // len(spans)
+    return pb.Words(
+        words=[
+            pb.Word(
+                first_character=first,
+                end_character=end,
+                first_sample=place * step,
+                end_sample=(place + 1) * step,
+            )
+            for place, (first, end) in enumerate(spans)
+        ]
+    )
+
+
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()

@@ -13,56 +13,19 @@ from django.conf import settings
 
 from billing.models import Reservation, UsageEvent
 from gpu_engine.proto import engine_pb2 as pb
-from tests.ttsapp.conftest import Party
+from tests.ttsapp.contexts import audio, heard, texts
 from tests.ttsapp.scripted_engine import CHUNK_SAMPLES, Script, ScriptedEngine, spoken
-from ttsapp import background, ids
-from ttsapp.engine import client
+from ttsapp import background
 from ttsapp.errors import ApiError
-from ttsapp.keys.authentication import Caller
 from ttsapp.speech import context as module
 from ttsapp.speech.context import Context, Deadlines
 from ttsapp.speech.events import Audio, Done, Event, Failed, Flushed
 from ttsapp.speech.feed import TextMode
 from ttsapp.speech.models import RequestLog
 from ttsapp.speech.order import Order
-from ttsapp.voices.catalogue import Preset, SpeechModel
 
-VOICE = Preset("Anna", "english", "A calm female voice")
-SERVED = SpeechModel("scripted-voices", "custom_voice", (VOICE,), ("english",), "scripted-1")
 # As long as a part may be; by the yardstick of the charge rules it takes 9.75 s.
 SENTENCE = "x" * 148 + ". "
-
-
-@pytest.fixture
-async def order(alice: Party, engine: ScriptedEngine):
-    yield Order(
-        id=ids.uuid7(),
-        caller=Caller(alice.tenant.pk, alice.key.pk, "key:alice"),
-        transport="ws",
-        model=SERVED,
-        voice=VOICE,
-        response_format="pcm",
-        language="english",
-        instructions="",
-        seed=1,
-        text_field="text",
-    )
-    engine.release.set()
-    await background.drain(5)
-    await client.close()
-
-
-async def heard(context: Context) -> list[Event]:
-    async with aclosing(context.events()) as events:
-        return [event async for event in events]
-
-
-def audio(events: list[Event]) -> bytes:
-    return b"".join(event.pcm for event in events if isinstance(event, Audio))
-
-
-def texts(engine: ScriptedEngine) -> list[str]:
-    return [stream.text for stream in engine.heard]
 
 
 @sync_to_async
