@@ -33,12 +33,13 @@ def to_micros(amount: Decimal) -> int:
 
 
 def to_decimal(micros: int) -> Decimal:
-    return Decimal(micros) / MICROS
+    """Exactly, with all six places."""
+    return Decimal(micros).scaleb(-6)
 
 
 def smallest(currency: str) -> int:
     """What its smallest amount is in micros."""
-    return 10 ** (6 - digits(currency))
+    return int(10 ** (6 - digits(currency)))
 
 
 def payable(picos: int, currency: str) -> int:
@@ -51,9 +52,14 @@ def is_payable(micros: int, currency: str) -> bool:
     return micros % smallest(currency) == 0
 
 
-def text(micros: int, currency: str) -> str:
-    """`1,234.50 EUR`; as many places as it takes where the amount is finer than can be paid."""
+def amount(micros: int, currency: str) -> str:
+    """`1,234.50`; as many places as it takes where the amount is finer than can be paid."""
     places = digits(currency)
     while places < 6 and micros % 10 ** (6 - places):
         places += 1
-    return f"{to_decimal(micros):,.{places}f} {currency}"
+    return f"{to_decimal(micros):,.{places}f}"
+
+
+def text(micros: int, currency: str) -> str:
+    """`1,234.50 EUR`"""
+    return f"{amount(micros, currency)} {currency}"

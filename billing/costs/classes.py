@@ -19,8 +19,16 @@ def by_class(found: Iterable[Hours], total: Figures, target: Fraction) -> tuple[
         hours[each.class_id].append(each)
     up = sum((each.up for part in hours.values() for each in part), Fraction(0))
     fixed_per_hour = total.fixed_cost / up if up else Fraction(0)
+    speeds = selectors.speeds()
     return tuple(
-        _figures(row, hours[row.pk], total.revenue_per_million, fixed_per_hour, target)
+        _figures(
+            row,
+            hours[row.pk],
+            speeds.get(row.pk),
+            total.revenue_per_million,
+            fixed_per_hour,
+            target,
+        )
         for row in selectors.classes()
     )
 
@@ -28,12 +36,12 @@ def by_class(found: Iterable[Hours], total: Figures, target: Fraction) -> tuple[
 def _figures(
     row: EngineClass,
     hours: list[Hours],
+    speed: Fraction | None,
     earned: Fraction | None,
     fixed_per_hour: Fraction,
     target: Fraction,
 ) -> ClassFigures:
     price = hours[-1].per_hour if hours else selectors.price_now(row)
-    speed = Fraction(row.characters_per_second) if row.characters_per_second else None
     full = at_target = even = None
     if price is not None and speed:
         full = formulas.at_speed(Fraction(price), speed)

@@ -9,7 +9,7 @@ from datetime import UTC, date, timedelta
 from fractions import Fraction
 from typing import Any
 
-from django.db.models import OuterRef, QuerySet, Subquery, Sum
+from django.db.models import QuerySet, Sum
 from django.db.models.functions import TruncDay
 from django.utils import timezone
 
@@ -92,10 +92,13 @@ def fixed_by_day(since: date, until: date) -> dict[date, Fraction]:
 
 
 def classes() -> QuerySet[EngineClass]:
-    """With `characters_per_second` of the latest capacity run, or None."""
-    runs = CapacityRun.objects.filter(engine_class=OuterRef("pk")).order_by("-measured_at")
-    speed = Subquery(runs.values("characters_per_second")[:1])
-    return EngineClass.objects.annotate(characters_per_second=speed).prefetch_related("prices")
+    return EngineClass.objects.prefetch_related("prices")
+
+
+def speeds() -> dict[int, Fraction]:
+    """Characters a second by engine class, as the latest capacity run found."""
+    runs = CapacityRun.objects.order_by("measured_at")
+    return {run.engine_class_id: Fraction(run.characters_per_second) for run in runs}
 
 
 def engines() -> QuerySet[EngineHeartbeat]:

@@ -61,8 +61,7 @@ def add_class(actor: Actor, name: str) -> EngineClass:
 @transaction.atomic
 def move_engine(actor: Actor, engine_id: str, engine_class: EngineClass) -> None:
     """From now on the engine's hours count as that class's; hours that were counted stay."""
-    row = EngineHeartbeat.objects.select_for_update().select_related("engine_class")
-    row = row.get(engine_id=engine_id)
+    row = EngineHeartbeat.objects.select_for_update().get(engine_id=engine_id)
     changes = {"class": (row.engine_class.slug, engine_class.slug)}
     row.engine_class = engine_class
     row.save(update_fields=["engine_class"])
@@ -111,7 +110,7 @@ def set_reference(actor: Actor, name: str, per_million_micros: int, source: str)
     """One of the same name is replaced."""
     values = {"per_million_micros": per_million_micros, "source": source}
     ReferencePrice.objects.update_or_create(name=name, defaults=values)
-    record(actor, Action.COSTS_CHANGED, None, name, **values)
+    record(actor, Action.COSTS_CHANGED, None, name, per_million_micros=per_million_micros)
 
 
 @transaction.atomic

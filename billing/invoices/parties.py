@@ -7,19 +7,18 @@ from typing import Any
 
 from django.db import transaction
 
+from billing.invoices.fonts import unprintable
 from billing.invoices.models import BillingDetails, Document, Kind, Seller
 from ttsapp.audit.actions import Action
 from ttsapp.audit.services import Actor, record
 from ttsapp.errors import invalid
 from ttsapp.tenants.models import Tenant
 
-SELLER_FIELDS = ("name", "address", "tax_number", "prefix", "days_to_pay", "note")
-DETAIL_FIELDS = ("seller", "name", "address", "tax_number", "email", "next_month")
-
 
 @transaction.atomic
 def save_seller(actor: Actor, seller: Seller, **fields: Any) -> Seller:
     """A new one, or one that is there. Raises ApiError."""
+    _check_letters(fields)
     if Seller.objects.exclude(pk=seller.pk).filter(prefix=fields["prefix"]).exists():
         raise invalid("Another seller numbers its documents like that.", "prefix")
     if seller.pk is not None:
@@ -33,6 +32,7 @@ def save_seller(actor: Actor, seller: Seller, **fields: Any) -> Seller:
 @transaction.atomic
 def save_details(actor: Actor, tenant: Tenant, **fields: Any) -> BillingDetails:
     """Whom the tenant's invoices are made out to, from `next_month` on. Raises ApiError."""
+    _check_letters(fields)
     Tenant.objects.select_for_update().get(pk=tenant.pk)
     month: date = fields["next_month"]
     if month.day != 1:
@@ -45,6 +45,16 @@ def save_details(actor: Actor, tenant: Tenant, **fields: Any) -> BillingDetails:
     details.save()
     record(actor, Action.BILLING_DETAILS_CHANGED, tenant, tenant.slug, changes=changes)
     return details
+
+
+def _check_letters(fields: dict[str, Any]) -> None:
+    for name, value in fields.items():
+        if isinstance(value, str) and (missing := unprintable(value)):
+            raise invalid(
+                f"Documents cannot be printed with {missing[:20]!r}: name a font that has it in"
+                " PARLANCE_INVOICE_FONT, or write it in other letters.",
+                name,
+            )
 
 
 def _change(row: Seller | BillingDetails, fields: dict[str, Any]) -> dict[str, tuple[str, str]]:

@@ -67,8 +67,15 @@ def add_version(
         note=note,
     )
     PriceRate.objects.bulk_create(_rows(version, rates))
-    detail = {"from": valid_from.isoformat(), "minimum_characters": minimum_characters}
-    record(actor, Action.PRICES_CHANGED, None, str(version), reason=note, **detail)
+    record(
+        actor,
+        Action.PRICES_CHANGED,
+        None,
+        str(version),
+        reason=note,
+        valid_from=valid_from.isoformat(),
+        minimum_characters=minimum_characters,
+    )
     transaction.on_commit(kept.forget)
     return version
 
