@@ -16,7 +16,7 @@ from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfbase.ttfonts import TTFont
 
 REGULAR, BOLD = "Document", "Document-Bold"
-# Not embedded: every reader of PDF has fonts for these character collections.
+# Not embedded: readers show them with the fonts of their own machine.
 CHINESE, KOREAN = "STSong-Light", "HYSMyeongJo-Medium"
 _IDEOGRAPHS = (range(0x3000, 0x3100), range(0x3400, 0xA000), range(0xFF00, 0xFFF0))
 _HANGUL = (range(0xAC00, 0xD7A4),)

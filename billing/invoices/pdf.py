@@ -22,7 +22,9 @@ _SMALL = ParagraphStyle("small", _TEXT, fontSize=8, leading=11, textColor=_GREY)
 _RIGHT = ParagraphStyle("right", _TEXT, alignment=2)
 _STRONG = ParagraphStyle("strong", _RIGHT, fontName=BOLD)
 _TITLE = ParagraphStyle("title", _TEXT, fontName=BOLD, fontSize=18, leading=24)
-_MARGIN, _WIDTH = 20 * mm, A4[0] - 40 * mm
+# The frame that reportlab puts text in has 6 points of padding on each side.
+_MARGIN = 20 * mm
+_WIDTH = A4[0] - 2 * _MARGIN - 12
 
 
 def render(document: Document) -> bytes:
