@@ -15,8 +15,11 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ttsapp.settings")
 app = Celery("parlance")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+app.autodiscover_tasks(["billing.costs", "billing.invoices"])
 app.conf.beat_schedule = {
     "close-orphans": {"task": "billing.close_orphans", "schedule": 300.0},
+    "issue-invoices": {"task": "billing.issue_invoices", "schedule": 3600.0},
+    "note-engines": {"task": "billing.note_engines", "schedule": 60.0},
 }
 
 # Beat is forked from the worker, after this module was imported there.
