@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from importlib import import_module
+from pathlib import Path
 from typing import Any
+
+from gpu_engine.align.folder import SHIPPED
 
 # Name, module, summary. A module has `add_arguments(parser)` and `run(arguments) -> exit status`.
 LOADS = (
@@ -20,3 +23,16 @@ def add_loads(measures: Any) -> None:
     for name, module, summary in LOADS:
         parser: ArgumentParser = measures.add_parser(name, help=summary, description=summary)
         import_module(f"gpu_engine.bench.{module}").add_arguments(parser)
+    summary = "how far word times are from the truth"
+    _add_alignment(measures.add_parser("alignment", help=summary, description=summary))
+
+
+def _add_alignment(parser: ArgumentParser) -> None:
+    """Its module needs torch, which a load from outside does not."""
+    add = parser.add_argument
+    add("--corpus", required=True, help="speech with word times: a folder, or module:function")
+    add("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the corpus")
+    add("--aligner", type=Path, default=SHIPPED, help="folder")
+    add("--checkpoint", type=Path, help="whose speech is followed too; its times are not known")
+    add("--seed", type=int, default=1, help="of that speech")
+    add("--out", type=Path, default=Path("docs/benchmarks/alignment.json"), help="file")
