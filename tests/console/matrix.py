@@ -17,13 +17,54 @@ def platform(auditor: int, operator: int) -> tuple[int, ...]:
     return (302, 404, 404, 404, 404, 404, auditor, operator)
 
 
-TENANT: tuple[Row, ...] = ()
+def own(status: int) -> tuple[int, ...]:
+    """Pages of one's own account, alike for everybody."""
+    return (302, *(status for _ in range(7)))
+
+
+# Behind the password again: 302 there. Without a second factor there is nothing to see or remove.
+ACCOUNT = (
+    Row("/account", "GET", own(200)),
+    Row("/account/password", "GET", own(200)),
+    Row("/account/confirm", "GET", own(200)),
+    Row("/account/passkeys", "GET", own(200)),
+    *(
+        Row(f"/account/{page}", "GET", own(302))
+        for page in ("app/add", "codes/new", "passkeys/add", "passkeys/0/remove")
+    ),
+    *(
+        Row(f"/account/{page}", "GET", own(302))
+        for page in ("confirm/code", "confirm/passkey", "sign-in/code", "sign-in/passkey")
+    ),
+    Row("/account/invitation/forged", "GET", (404,) * 8),
+    *(Row(f"/account/{page}", "GET", own(404)) for page in ("app/remove", "codes", "codes/file")),
+)
+
+
+def tenant(viewer: int, developer: int, admin: int, owner: int) -> tuple[int, ...]:
+    return (302, 404, viewer, developer, admin, owner, 404, 404)
+
+
+# Nobody and nothing has the number 0.
+TENANT = (
+    Row("/console/alice/members", "GET", tenant(200, 200, 200, 200)),
+    Row(
+        "/console/alice/members",
+        "POST",
+        tenant(403, 403, 302, 302),
+        {"label": "Dora", "role": "viewer"},
+    ),
+    Row("/console/alice/members/0", "GET", tenant(403, 403, 404, 404)),
+    Row("/console/alice/members/0/remove", "POST", tenant(403, 403, 404, 404)),
+    Row("/console/alice/invitations/0/withdraw", "POST", tenant(403, 403, 404, 404)),
+)
 PLATFORM = (
     Row("/platform/tenants", "GET", platform(200, 200)),
     Row("/platform/tenants", "POST", platform(403, 302), {"name": "Zoe", "slug": "zoe"}),
     Row("/platform/tenants/alice", "GET", platform(200, 200)),
     Row("/platform/tenants/alice", "POST", platform(403, 302), {"name": "Alicia"}),
     Row("/platform/tenants/alice/suspend", "POST", platform(403, 302), {"reason": "Unpaid."}),
+    Row("/platform/tenants/alice/invite", "POST", platform(403, 302), {"label": "Zoe"}),
     Row("/platform/tenants/alice/restore", "POST", platform(403, 302)),
 )
-ROWS = TENANT + PLATFORM
+ROWS = ACCOUNT + TENANT + PLATFORM

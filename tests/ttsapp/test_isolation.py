@@ -22,12 +22,6 @@ from ttsapp.keys.models import ApiKey
 from ttsapp.tenants.models import Role
 from ttsapp.tenants.services import add_member
 
-# Pages of one's own account, alike for everybody; those below are behind the password again.
-ACCOUNT = ("/account", "/account/password", "/account/passkeys")
-CONFIRMED = (
-    *("/account/app/add", "/account/codes/new", "/account/passkeys/add", "/account/confirm/code"),
-    *("/account/confirm/passkey", "/account/sign-in/code"),
-)
 # Route, method, and the status for nobody, a stranger, and Alice's viewer, developer, admin,
 # owner.
 MATRIX = [
@@ -54,8 +48,6 @@ MATRIX = [
     ("/console/", "GET", 302, 302, 302, 302, 302, 302),
     ("/console/login", "GET", 200, 302, 302, 302, 302, 302),
     ("/console/logout", "POST", 302, 302, 302, 302, 302, 302),
-    *((path, "GET", 302, 200, 200, 200, 200, 200) for path in ACCOUNT),
-    *((path, "GET", 302, 302, 302, 302, 302, 302) for path in CONFIRMED),
     ("/admin/", "GET", 302, 302, 302, 302, 302, 302),
     ("/", "GET", 302, 302, 302, 302, 302, 302),
     ("/livez", "GET", 200, 200, 200, 200, 200, 200),
@@ -144,6 +136,8 @@ def test_the_matrix_knows_every_route() -> None:
     for route in routes(get_resolver().url_patterns):
         concrete = re.sub(r"<slug:slug>", "alice", route)
         concrete = re.sub(r"<slug:public_id>", "x", concrete)
+        concrete = re.sub(r"<int:\w+>", "0", concrete)
+        concrete = re.sub(r"<str:token>", "forged", concrete)
         if concrete.startswith("console/"):
             concrete = concrete.replace("<uuid:wanted>", "x")
         assert concrete in known or concrete.strip("/") in known, route

@@ -11,11 +11,13 @@ from django.conf import settings
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
+from ttsapp.accounts.invitation import invitation
 from ttsapp.accounts.views import SignIn
 
 urlpatterns = [
     path("console/login", SignIn.as_view(), name="account_login"),
     path("console/logout", LogoutView.as_view(), name="account_logout"),
+    path("account/invitation/<str:token>", invitation, name="invitation"),
     path("account", mfa.index, name="mfa_index"),
     path("account/password", password_change, name="account_change_password"),
     path("account/sign-in/code", mfa.authenticate, name="mfa_authenticate"),

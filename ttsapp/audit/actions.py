@@ -15,6 +15,8 @@ class Action(StrEnum):
     TENANT_SUSPENDED = "tenant.suspended", "suspended the tenant"
     TENANT_RESTORED = "tenant.restored", "restored the tenant"
     TENANT_LIMITED = "tenant.limited", "changed the tenant's limits"
+    MEMBER_INVITED = "member.invited", "invited somebody"
+    INVITATION_WITHDRAWN = "member.invitation_withdrawn", "withdrew an invitation"
     MEMBER_ADDED = "member.added", "added a member"
     MEMBER_ROLE_CHANGED = "member.role_changed", "changed a member's role"
     MEMBER_REMOVED = "member.removed", "removed a member"
@@ -48,6 +50,7 @@ class Action(StrEnum):
     INVOICE_ISSUED = "invoice.issued", "issued an invoice"
     CREDIT_NOTE_ISSUED = "invoice.credited", "issued a credit note"
     CREDIT_BOOKED = "credit.booked", "booked prepaid credit"
+    RETENTION_CHANGED = "retention.changed", "changed how long usage events are kept"
     COSTS_CHANGED = "costs.changed", "changed what machines or overheads cost"
     AUDIT_EXPORTED = "audit.exported", "exported the audit log"
 

@@ -36,6 +36,7 @@ TENANT = (
     Entry("requests", "Requests", Permission.VIEW, below=("request",)),
     Entry("keys", "Keys", Permission.VIEW),
     Entry("usage", "Usage", Permission.VIEW),
+    Entry("members", "Members", Permission.VIEW),
     Entry("start", "Quick start", Permission.VIEW),
 )
 

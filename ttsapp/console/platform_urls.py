@@ -8,5 +8,6 @@ urlpatterns = [
     path("tenants", tenants.tenants, name="tenants"),
     path("tenants/<slug:slug>", tenants.tenant, name="tenant"),
     path("tenants/<slug:slug>/suspend", tenants.suspend, name="suspend"),
+    path("tenants/<slug:slug>/invite", tenants.invite, name="invite"),
     path("tenants/<slug:slug>/restore", tenants.restore, name="restore"),
 ]

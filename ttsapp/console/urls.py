@@ -1,6 +1,6 @@
 from django.urls import path
 
-from ttsapp.console.views import home, keys, overview, playground, requests, start, usage
+from ttsapp.console.views import home, keys, members, overview, playground, requests, start, usage
 
 app_name = "console"
 
@@ -17,6 +17,14 @@ urlpatterns = [
     path("<slug:slug>/keys/<slug:public_id>/change", keys.change_key, name="change_key"),
     path("<slug:slug>/keys/<slug:public_id>/rotate", keys.rotate_key, name="rotate_key"),
     path("<slug:slug>/keys/<slug:public_id>/revoke", keys.revoke_key, name="revoke_key"),
+    path("<slug:slug>/members", members.members, name="members"),
+    path("<slug:slug>/members/<int:member_id>", members.member, name="member"),
+    path("<slug:slug>/members/<int:member_id>/remove", members.remove_member, name="remove_member"),
+    path(
+        "<slug:slug>/invitations/<int:invitation_id>/withdraw",
+        members.withdraw,
+        name="withdraw_invitation",
+    ),
     path("<slug:slug>/usage", usage.usage, name="usage"),
     path("<slug:slug>/usage.csv", usage.usage_csv, name="usage_csv"),
     path("<slug:slug>/start", start.start, name="start"),

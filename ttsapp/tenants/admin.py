@@ -1,14 +1,15 @@
 from __future__ import annotations
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.admin.helpers import ActionForm
 from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
 
 from ttsapp.audit.services import Actor
-from ttsapp.tenants import services
+from ttsapp.errors import ApiError
+from ttsapp.tenants import selectors, services
 from ttsapp.tenants.models import Membership, Role, Tenant
 from ttsapp.typed_admin import KeptAdmin, TypedAdmin
 
@@ -66,6 +67,11 @@ class MembershipAdmin(TypedAdmin[Membership]):
     ) -> tuple[str, ...]:
         return ("tenant", "user") if obj else ()
 
+    def has_delete_permission(self, request: HttpRequest, obj: Membership | None = None) -> bool:
+        if obj is not None and selectors.is_last_owner(obj):
+            return False
+        return super().has_delete_permission(request, obj)
+
     def save_model(
         self, request: HttpRequest, obj: Membership, form: ModelForm[Membership], change: bool
     ) -> None:
@@ -80,4 +86,7 @@ class MembershipAdmin(TypedAdmin[Membership]):
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Membership]) -> None:
         for membership in queryset:
-            services.remove_member(Actor.of(request.user), membership)
+            try:
+                services.remove_member(Actor.of(request.user), membership)
+            except ApiError as error:
+                self.message_user(request, f"{membership}: {error.message}", messages.ERROR)

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from ttsapp.limits.forms import LimitsForm
-from ttsapp.tenants.models import RESERVED_SLUGS, Tenant
+from ttsapp.tenants.models import RESERVED_SLUGS, Role, Tenant
 
 
 class TenantForm(LimitsForm):
@@ -25,3 +25,23 @@ class NewTenantForm(forms.Form):
         if Tenant.objects.filter(slug=slug).exists():
             raise forms.ValidationError("Another tenant has it: choose another.")
         return slug
+
+
+class RoleForm(forms.Form):
+    """`giver`: the role of whoever fills it in, who gives no higher one."""
+
+    role = forms.ChoiceField()
+
+    def __init__(self, *args: Any, giver: Role, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["role"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [(role.value, role.value) for role in Role if giver.may_give(role)]
+
+    def chosen(self) -> Role:
+        return Role(self.cleaned_data["role"])
+
+
+class InvitationForm(RoleForm):
+    label = forms.CharField(max_length=200, label="Whom: a name or an address")
+    field_order = ("label", "role")

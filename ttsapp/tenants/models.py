@@ -40,6 +40,12 @@ class Role(models.TextChoices):
     def may(self, permission: Permission) -> bool:
         return permission in self.permissions
 
+    def may_give(self, role: Role) -> bool:
+        """Owners are made, changed and removed by owners."""
+        return self.may(Permission.MANAGE_MEMBERS) and (
+            self is Role.OWNER or role is not Role.OWNER
+        )
+
 
 class PlatformPermission(Enum):
     """What may be done with the installation."""
@@ -146,5 +152,33 @@ class Membership(models.Model):
     def __str__(self) -> str:
         return f"{self.user} is {self.role} of {self.tenant}"
 
+    def clean(self) -> None:
+        super().clean()
+        owners = Membership.objects.filter(tenant_id=self.tenant_id, role=Role.OWNER)
+        is_owner = owners.filter(pk=self.pk).exists()
+        if self.role != Role.OWNER and is_owner and owners.count() == 1:
+            raise ValidationError(
+                {"role": "A tenant needs an owner: make somebody else one first."}
+            )
+
     def may(self, permission: Permission) -> bool:
         return Role(self.role).may(permission)
+
+
+class Invitation(models.Model):
+    """A place in a tenant for whoever has the link. The link is signed and kept nowhere."""
+
+    tenant = models.ForeignKey(Tenant, models.PROTECT, related_name="invitations")
+    role = models.CharField(max_length=20, choices=Role.choices)
+    label = models.CharField(max_length=200)
+    invited_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+    withdrawn_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        return f"{self.label} to {self.tenant}"

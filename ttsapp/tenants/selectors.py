@@ -9,7 +9,7 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from ttsapp.keys.models import ApiKey
-from ttsapp.tenants.models import Membership, PlatformMembership, PlatformRole, Tenant
+from ttsapp.tenants.models import Membership, PlatformMembership, PlatformRole, Role, Tenant
 
 
 def tenant(tenant_id: int) -> Tenant:
@@ -53,6 +53,12 @@ def counted(tenants: QuerySet[Tenant]) -> QuerySet[Tenant]:
 
 def members(tenant: Tenant) -> QuerySet[Membership]:
     return Membership.objects.filter(tenant=tenant).select_related("user", "tenant")
+
+
+def is_last_owner(membership: Membership) -> bool:
+    """Whether the tenant would be without an owner if they were none."""
+    owners = Membership.objects.filter(tenant_id=membership.tenant_id, role=Role.OWNER)
+    return owners.filter(pk=membership.pk).exists() and owners.count() == 1
 
 
 def _count(rows: QuerySet[Any]) -> Coalesce:

@@ -10,7 +10,9 @@ from django.utils import timezone
 
 from ttsapp.audit.actions import Action
 from ttsapp.audit.services import Actor, record
+from ttsapp.errors import ApiError
 from ttsapp.limits.rules import Limits
+from ttsapp.tenants import selectors
 from ttsapp.tenants.models import Membership, PlatformMembership, PlatformRole, Role, Tenant
 
 
@@ -73,8 +75,12 @@ def add_member(actor: Actor, tenant: Tenant, user: AbstractBaseUser, role: Role)
 
 @transaction.atomic
 def change_role(actor: Actor, membership: Membership, role: Role) -> None:
-    locked = Membership.objects.select_for_update().get(pk=membership.pk)
+    """Raises ApiError 409 rather than leave the tenant without an owner."""
+    locked = _lock_member(membership)
     before, locked.role = locked.role, role
+    if before == role:
+        return
+    _keep_an_owner(locked)
     locked.save(update_fields=["role"])
     name = membership.user.get_username()
     changes = {"role": (before, role)}
@@ -83,8 +89,11 @@ def change_role(actor: Actor, membership: Membership, role: Role) -> None:
 
 @transaction.atomic
 def remove_member(actor: Actor, membership: Membership) -> None:
+    """Raises ApiError 409 rather than leave the tenant without an owner."""
     name, role = membership.user.get_username(), membership.role
-    membership.delete()
+    locked = _lock_member(membership)
+    _keep_an_owner(locked)
+    locked.delete()
     record(actor, Action.MEMBER_REMOVED, membership.tenant, name, role=role)
 
 
@@ -109,3 +118,15 @@ def take_platform_role(actor: Actor, user: AbstractBaseUser) -> bool:
     name = user.get_username()
     record(actor, Action.OPERATOR_REMOVED, None, name, changes={"role": (found.role, None)})
     return True
+
+
+def _lock_member(membership: Membership) -> Membership:
+    """The tenant first: two owners who demote each other at once must not both succeed."""
+    Tenant.objects.select_for_update().get(pk=membership.tenant_id)
+    return Membership.objects.select_for_update().get(pk=membership.pk)
+
+
+def _keep_an_owner(membership: Membership) -> None:
+    if selectors.is_last_owner(membership):
+        message = "A tenant needs an owner: make somebody else one first."
+        raise ApiError(409, "last_owner", message)

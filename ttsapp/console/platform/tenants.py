@@ -6,6 +6,7 @@ from django import forms
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST
@@ -13,11 +14,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 from ttsapp.audit.services import Actor
 from ttsapp.console.access import platform_page
 from ttsapp.console.shell import platform_page as page
+from ttsapp.console.views.members import Invited, link
 from ttsapp.limits.fields import NAMES
 from ttsapp.limits.rules import Limits
-from ttsapp.tenants import selectors, services
+from ttsapp.tenants import invitations, selectors, services
 from ttsapp.tenants.forms import NewTenantForm, TenantForm
-from ttsapp.tenants.models import PlatformPermission, PlatformRole, Tenant
+from ttsapp.tenants.models import Invitation, PlatformPermission, PlatformRole, Role, Tenant
 
 PAGE = 50
 
@@ -33,6 +35,10 @@ class SearchForm(forms.Form):
 
 class ReasonForm(forms.Form):
     reason = forms.CharField(max_length=300, label="Reason, which the tenant's people read")
+
+
+class OwnerForm(forms.Form):
+    label = forms.CharField(max_length=200, label="Whom: a name or an address")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -59,6 +65,17 @@ def suspend(request: HttpRequest, role: PlatformRole, slug: str) -> HttpResponse
     if not form.is_valid():
         return _show(request, role, found, TenantForm(initial=_now(found)), form, status=400)
     services.suspend_tenant(Actor.of(request.user), found, form.cleaned_data["reason"])
+    return redirect("platform:tenant", slug=slug)
+
+
+@require_POST
+@platform_page(PlatformPermission.MANAGE_TENANTS)
+def invite(request: HttpRequest, role: PlatformRole, slug: str) -> HttpResponse:
+    """An owner, who invites the others."""
+    found, form = _find(slug), OwnerForm(request.POST)
+    if form.is_valid():
+        label = form.cleaned_data["label"]
+        invitations.invite(Actor.of(request.user), found, label, Role.OWNER)
     return redirect("platform:tenant", slug=slug)
 
 
@@ -122,9 +139,18 @@ def _show(
         "form": form,
         "reason": reason or ReasonForm(),
         "members": selectors.members(found),
+        "owner": OwnerForm(),
+        "invited": [Invited(row, link(request, row)) for row in _owners_invited(role, found)],
         "page": "tenants",
     }
     return page(request, role, "tenant", content, 400 if form.errors else status)
+
+
+def _owners_invited(role: PlatformRole, found: Tenant) -> QuerySet[Invitation]:
+    """Not for auditors: who has the link may become an owner."""
+    if not role.may(PlatformPermission.MANAGE_TENANTS):
+        return Invitation.objects.none()
+    return invitations.pending(found).filter(role=Role.OWNER)
 
 
 def _require(role: PlatformRole) -> None:
