@@ -1,7 +1,13 @@
-from django.contrib import admin
+from __future__ import annotations
 
-from billing.models import Reservation, UsageEvent
-from ttsapp.typed_admin import ReadOnlyAdmin, rounded
+from django.contrib import admin
+from django.forms import ModelForm
+from django.http import HttpRequest
+
+from billing.models import Finding, Reservation, Retention, UsageEvent
+from billing.upkeep.retention import keep_for
+from ttsapp.audit.services import Actor
+from ttsapp.typed_admin import KeptAdmin, ReadOnlyAdmin, rounded
 
 
 @admin.register(UsageEvent)
@@ -55,3 +61,25 @@ class ReservationAdmin(ReadOnlyAdmin[Reservation]):
     list_display = ("id", "tenant", "created_at", "model", "voice")
     list_filter = ("tenant",)
     list_select_related = ("tenant",)
+
+
+@admin.register(Finding)
+class FindingAdmin(ReadOnlyAdmin[Finding]):
+    list_display = ("found_at", "check_name", "subject", "detail", "seen_at", "resolved_at")
+    list_filter = ("check_name", ("resolved_at", admin.EmptyFieldListFilter))
+
+
+@admin.register(Retention)
+class RetentionAdmin(KeptAdmin[Retention]):
+    list_display = ("tenant", "days", "kept_from")
+    list_select_related = ("tenant",)
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: Retention | None = None
+    ) -> tuple[str, ...]:
+        return ("tenant", "kept_from") if obj else ("kept_from",)
+
+    def save_model(
+        self, request: HttpRequest, obj: Retention, form: ModelForm[Retention], change: bool
+    ) -> None:
+        keep_for(Actor.of(request.user), obj.tenant, obj.days)

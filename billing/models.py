@@ -72,13 +72,16 @@ class Reservation(models.Model):
 
 
 class UsageEvent(models.Model):
-    """What one request used and what of it is charged. Never edited, never deleted.
+    """What one request used and what of it is charged. Never edited, and removed only when its
+    tenant no longer wants it kept (`billing.upkeep.retention`).
 
     The id is the only key: a UUIDv7 minted by the server when the request arrived."""
 
     id = models.UUIDField(primary_key=True, editable=False)
-    tenant = models.ForeignKey("tenants.Tenant", models.PROTECT, related_name="+")
-    key = models.ForeignKey("keys.ApiKey", models.PROTECT, null=True, related_name="+")
+    tenant = models.ForeignKey("tenants.Tenant", models.PROTECT, related_name="+", db_index=False)
+    key = models.ForeignKey(
+        "keys.ApiKey", models.PROTECT, null=True, related_name="+", db_index=False
+    )
     model = models.CharField(max_length=100)
     voice = models.CharField(max_length=100)
     started_at = models.DateTimeField()

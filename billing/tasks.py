@@ -6,7 +6,9 @@ from datetime import timedelta
 
 import structlog
 from django.conf import settings
+from django.utils import timezone
 
+from billing.upkeep import partitions, reconciliation, retention
 from ttsapp.celery import app
 from ttsapp.speech import services
 
@@ -20,3 +22,28 @@ def close_orphans() -> int:
     if closed:
         log.warning("reservations closed after a crash", closed=closed)
     return closed
+
+
+@app.task(name="billing.make_partitions")  # type: ignore[untyped-decorator]
+def make_partitions() -> int:
+    """Run every few hours: months of usage events have their partitions long before they begin."""
+    made = partitions.make(timezone.now())
+    if made:
+        log.info("partitions made", partitions=made)
+    return len(made)
+
+
+@app.task(name="billing.reconcile")  # type: ignore[untyped-decorator]
+def reconcile() -> int:
+    """Run every hour over yesterday and today; what differs is a finding and an error line."""
+    now = timezone.now()
+    return len(reconciliation.reconcile(now - timedelta(days=1), now))
+
+
+@app.task(name="billing.remove_old_events")  # type: ignore[untyped-decorator]
+def remove_old_events() -> int:
+    """Run every day."""
+    removed = retention.remove_old()
+    if removed:
+        log.info("usage events removed as their tenants wish", removed=removed)
+    return removed

@@ -20,6 +20,9 @@ app.conf.beat_schedule = {
     "close-orphans": {"task": "billing.close_orphans", "schedule": 300.0},
     "issue-invoices": {"task": "billing.issue_invoices", "schedule": 3600.0},
     "note-engines": {"task": "billing.note_engines", "schedule": 60.0},
+    "make-partitions": {"task": "billing.make_partitions", "schedule": 6 * 3600.0},
+    "reconcile": {"task": "billing.reconcile", "schedule": 3600.0},
+    "remove-old-events": {"task": "billing.remove_old_events", "schedule": 24 * 3600.0},
 }
 
 # Beat is forked from the worker, after this module was imported there.

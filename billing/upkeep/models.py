@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from ttsapp.ids import uuid7
+
+# Last month must still be there to be invoiced and compared.
+FEWEST_DAYS, MOST_DAYS = 62, 3650
 
 
 class Retention(models.Model):
     """How long a tenant's usage events are kept; without a row, for ever. Sums stay."""
 
     tenant = models.OneToOneField("tenants.Tenant", models.PROTECT, primary_key=True)
-    days = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: for ever.")
+    days = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(FEWEST_DAYS), MaxValueValidator(MOST_DAYS)],
+        help_text=f"{FEWEST_DAYS} to {MOST_DAYS}; empty: for ever. What was removed stays removed.",
+    )
     kept_from = models.DateTimeField(
         null=True, editable=False, help_text="Events before this have been removed."
     )

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from billing import services as billing
-from billing.models import Reservation, UsageEvent
+from billing.models import Reservation, Retention, UsageEvent
 from billing.rating import Outcome
 from billing.services import Metered, Usage
 from tests.ttsapp.conftest import PASSWORD, Party
@@ -222,3 +222,15 @@ def test_a_keys_secret_is_not_shown(staff: Client, alice: Party) -> None:
     page = staff.get(url(ApiKey, "change", alice.key.pk))
     assert "secret_hash" not in page.text
     assert "previous_hash" not in page.text
+
+
+def test_how_long_events_are_kept_is_set_and_audited(staff: Client, alice: Party) -> None:
+    staff.post(url(Retention, "add"), {"tenant": alice.tenant.pk, "days": 61})
+    assert not Retention.objects.exists()
+
+    staff.post(url(Retention, "add"), {"tenant": alice.tenant.pk, "days": 62})
+    staff.post(url(Retention, "change", alice.tenant.pk), {"days": ""})
+
+    assert Retention.objects.get().days is None
+    entries = AuditEntry.objects.filter(action="retention.changed").order_by("pk")
+    assert [entry.changes["days"] for entry in entries] == [[None, 62], [62, None]]

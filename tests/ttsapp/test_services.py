@@ -26,6 +26,7 @@ CORE = (
     "overview_figures",
     "limits",
 )
+LEDGER = ("rollups", "upkeep")
 
 
 def require_services() -> tuple[str, str]:
@@ -50,6 +51,7 @@ def require_services() -> tuple[str, str]:
 def test_the_core_of_the_suite_on_postgres_and_redis(tmp_path: Path) -> None:
     database, redis = require_services()
     files = [str(HERE / f"test_{name}.py") for name in CORE]
+    files += [str(HERE.parent / "billing" / f"test_{name}.py") for name in LEDGER]
     environ = {
         **os.environ,
         "DATABASE_URL": database,

@@ -44,7 +44,7 @@ class Stores:
         self._client = redis.asyncio.Redis.from_url(url) if url else None
         self.shared = None
         if self._client is not None:
-            self.shared = SharedStore(self._client, prefix=f"parlance:{_installation()}:limits")
+            self.shared = SharedStore(self._client, prefix=prefix())
         self._away_until = 0.0
         self._living: dict[str, tuple[Store, Ask]] = {}
         self._renewal: asyncio.TimerHandle | None = None
@@ -117,10 +117,11 @@ class Stores:
                     continue
 
 
-def _installation() -> str:
-    """Two that share a Redis must not share their tenants' counts. The key is the same on all
-    machines of one."""
-    return hashlib.sha256(f"limits:{settings.SECRET_KEY}".encode()).hexdigest()[:12]
+def prefix() -> str:
+    """Of all keys. Two installations that share a Redis must not share their tenants' counts; the
+    secret is the same on all machines of one."""
+    own = hashlib.sha256(f"limits:{settings.SECRET_KEY}".encode()).hexdigest()[:12]
+    return f"parlance:{own}:limits"
 
 
 _stores: WeakKeyDictionary[asyncio.AbstractEventLoop, Stores] = WeakKeyDictionary()

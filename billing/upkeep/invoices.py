@@ -1,0 +1,30 @@
+"""Invoices against the sums that they were made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, time
+
+from django.db.models import Sum
+
+from billing.invoices.models import Document, Kind
+from billing.prices.uses import next_month
+from billing.rollups.selectors import total
+from billing.upkeep.findings import Difference
+
+
+def invoices(since: datetime, until: datetime) -> Iterator[Difference]:
+    """Of the months that the range touches, where the characters invoiced are not those charged.
+
+    Invoices are never edited: one that is wrong is corrected by a credit note, and stays told."""
+    issued = Document.objects.filter(
+        kind=Kind.INVOICE, month__gte=since.date().replace(day=1), month__lt=until.date()
+    )
+    for invoice in issued.annotate(characters=Sum("lines__characters")).order_by("pk"):
+        begin = datetime.combine(invoice.month, time.min, UTC)
+        end = datetime.combine(next_month(invoice.month), time.min, UTC)
+        names = ("billed_characters", "top_up_characters")
+        charged = sum(total(begin, end, names, tenant_id=invoice.tenant_id).values())
+        if invoice.characters != charged:
+            detail = f"{invoice.characters} characters invoiced, and the ledger says {charged}"
+            yield Difference("invoices", invoice.label, detail)
