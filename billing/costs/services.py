@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
@@ -86,7 +87,7 @@ def price_hours(
 
 @transaction.atomic
 def note_capacity(
-    actor: Actor, engine_class: EngineClass, characters_per_second: Any, at: datetime, note: str
+    actor: Actor, engine_class: EngineClass, characters_per_second: Decimal, at: datetime, note: str
 ) -> CapacityRun:
     run = CapacityRun.objects.create(
         engine_class=engine_class,

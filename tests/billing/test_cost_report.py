@@ -1,0 +1,163 @@
+"""Cost, revenue and margin of a month, from the hours engines were up and what was spoken."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from billing.costs import selectors, services
+from billing.costs.figures import Report
+from billing.costs.models import EngineClass, EngineHour
+from billing.costs.report import report
+from billing.costs.tasks import heard
+from billing.costs.uptime import Beat
+from billing.prices.rates import ANY, Rate, Tier
+from billing.prices.services import add_version, create_book
+from gpu_engine.proto import engine_pb2
+from tests.billing.selling import EUR, JUNE, MAY, price_book, speak
+from ttsapp.audit.services import SYSTEM
+from ttsapp.tenants.models import Tenant
+
+Settings = Any  # pytest-django's, which it does not give out
+START = datetime(2026, 5, 10, tzinfo=UTC)
+
+
+@pytest.fixture
+def h200(alice: Tenant) -> EngineClass:
+    """Up for all of 10 May at 6.50 an hour, at work for six hours of it."""
+    day = timedelta(days=1).total_seconds()
+    beat = Beat(START + timedelta(days=1), day, day / 4)
+    services.note_heartbeats([services.Heard("engine-1", "H200", beat)])
+    engine_class = EngineClass.objects.get()
+    services.price_hours(SYSTEM, engine_class, MAY, 6_500_000)
+    services.note_capacity(SYSTEM, engine_class, Decimal(594), START, "")
+    return engine_class
+
+
+def of_may(settings: Settings) -> Report:
+    settings.CURRENCY = "EUR"
+    return report(MAY, JUNE)
+
+
+def test_it_works(h200: EngineClass, alice: Tenant, settings: Settings) -> None:
+    price_book(per_million=20)
+    speak(alice, 13_000_000)
+
+    found = of_may(settings)
+
+    total = found.total
+    assert (total.characters, total.cost) == (13_000_000, 156 * EUR)
+    assert (total.busy_per_million, total.idle_per_million) == (3 * EUR, 9 * EUR)
+    assert (total.cost_per_million, total.revenue_per_million) == (12 * EUR, 20 * EUR)
+    assert total.margin == Fraction(2, 5)
+    [figures] = found.classes
+    assert (figures.up_hours, figures.busy_hours) == (24, 6)
+    assert figures.utilisation == Fraction(1, 4)
+    assert figures.at_full_load is not None
+    assert figures.at_target == 2 * figures.at_full_load
+    assert round(float(figures.at_full_load) / EUR, 2) == 3.04
+    assert figures.break_even == figures.at_full_load / (20 * EUR)
+    assert len(found.days) == 31
+    assert [day.figures.cost for day in found.days if day.figures.cost] == [156 * EUR]
+
+
+def test_cost_goes_to_whom_the_engines_worked_for(
+    h200: EngineClass, alice: Tenant, bob: Tenant, settings: Settings
+) -> None:
+    price_book(per_million=20)
+    speak(alice, 1_000_000, voice="anna", ms=300)
+    speak(bob, 1_000_000, voice="ben", ms=100)
+
+    found = of_may(settings)
+
+    assert [(part.name, part.cost, part.revenue) for part in found.tenants] == [
+        ("Alice", 117 * EUR, 20 * EUR),
+        ("Bob", 39 * EUR, 20 * EUR),
+    ]
+    assert [(part.name, part.share) for part in found.voices] == [
+        ("anna", Fraction(3, 4)),
+        ("ben", Fraction(1, 4)),
+    ]
+
+
+def test_fixed_cost_is_spread_over_the_days_it_holds(h200: EngineClass, settings: Settings) -> None:
+    services.add_fixed_cost(
+        SYSTEM, name="Rack", per_month_micros=310 * EUR, valid_from=date(2026, 5, 11)
+    )
+
+    found = of_may(settings)
+
+    assert found.total.fixed_cost == 210 * EUR
+    assert found.days[9].figures.fixed_cost == 0
+    assert found.days[10].figures.fixed_cost == 10 * EUR
+
+
+def test_a_price_holds_from_its_day_on(h200: EngineClass, settings: Settings) -> None:
+    services.price_hours(SYSTEM, h200, date(2026, 5, 10), 1_000_000)
+    services.price_hours(SYSTEM, h200, date(2026, 5, 11), 9_000_000)
+    assert of_may(settings).total.cost == 24 * EUR
+
+
+def test_an_engine_without_a_price_is_named(alice: Tenant, settings: Settings) -> None:
+    beat = Beat(START, 3600.0, 0.0)
+    services.note_heartbeats([services.Heard("engine-1", "H200", beat)])
+
+    found = of_may(settings)
+
+    assert found.unpriced == ("H200",)
+    assert found.total.cost == 0
+
+
+def test_other_currencies_are_told_apart(
+    h200: EngineClass, alice: Tenant, settings: Settings
+) -> None:
+    price_book(per_million=20, currency="JPY")
+    speak(alice, 1_000_000)
+
+    found = of_may(settings)
+
+    assert found.total.revenue == 0
+    assert found.elsewhere == {"JPY": 20 * EUR}
+
+
+def test_tiers_count_from_the_first_of_the_month(alice: Tenant, settings: Settings) -> None:
+    book = create_book(SYSTEM, "List", "list", "EUR", is_default=True)
+    tiers = (Tier(0, 10 * EUR), Tier(1_000_000, 5 * EUR))
+    add_version(SYSTEM, book, MAY, [Rate(ANY, ANY, tiers)])
+    settings.CURRENCY = "EUR"
+    for day in (10, 20):
+        speak(alice, 1_000_000, datetime(2026, 5, day, tzinfo=UTC))
+
+    assert report(date(2026, 5, 15), JUNE).total.revenue == 5 * EUR
+    assert report(MAY, JUNE).total.revenue == 15 * EUR
+
+
+def test_what_two_workers_hear_is_counted_once(alice: Tenant) -> None:
+    status = engine_pb2.EngineStatus(engine_id="e", device="cuda", uptime_seconds=60)
+    status.modules["talker"].busy_seconds = 20.0
+    status.modules["codec"].busy_seconds = 10.0
+    answer = heard(status)
+
+    services.note_heartbeats([answer])
+    services.note_heartbeats([answer])
+
+    rows = EngineHour.objects.all()
+    assert sum(row.up_seconds for row in rows) == pytest.approx(60)
+    assert sum(row.busy_seconds for row in rows) == pytest.approx(30)
+    assert selectors.engines().get().engine_class.slug == "cuda"
+
+
+def test_a_moved_engine_stays_where_it_was_put(alice: Tenant) -> None:
+    first = services.Heard("e", "cuda", Beat(START, 60.0, 0.0))
+    services.note_heartbeats([first])
+    rented = services.add_class(SYSTEM, "H200, rented")
+    services.move_engine(SYSTEM, "e", rented)
+    later = services.Heard("e", "cuda", Beat(START + timedelta(hours=1), 3660.0, 0.0))
+    services.note_heartbeats([later])
+
+    by_class = dict(EngineHour.objects.values_list("engine_class__slug", "up_seconds"))
+    assert by_class == {"cuda": 60.0, "h200-rented": 3600.0}

@@ -1,0 +1,127 @@
+"""Price books: versions that begin on days to come, and who pays by which."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from billing.models import UsageEvent
+from billing.prices.models import PriceBook, PriceVersion
+from billing.prices.rates import ANY, Rate, Tier
+from billing.prices.selectors import price_list
+from billing.prices.services import add_version, agree, create_book, make_default
+from tests.billing.selling import EUR, JUNE, MAY, flat, price_book, speak
+from ttsapp.audit.models import AuditEntry
+from ttsapp.audit.services import SYSTEM
+from ttsapp.errors import ApiError
+from ttsapp.tenants.models import Tenant
+
+TODAY = datetime.now(UTC).date()
+TOMORROW = TODAY + timedelta(days=1)
+
+
+def test_it_works(alice: Tenant) -> None:
+    book = price_book()
+    add_version(SYSTEM, book, TOMORROW, [flat(8), flat(12, "big")], 20, "Cheaper.")
+
+    prices = price_list()
+    now, then = prices.terms(alice.pk, TODAY), prices.terms(alice.pk, TOMORROW)
+
+    assert now is not None
+    assert then is not None
+    assert (now.version, now.rate("big", "preset").tiers) == (1, (Tier(0, 10 * EUR),))
+    assert (then.version, then.minimum_characters) == (2, 20)
+    assert then.rate("big", "preset").tiers == (Tier(0, 12 * EUR),)
+    actions = AuditEntry.objects.filter(tenant=None).order_by("pk").values_list("action", flat=True)
+    assert list(actions) == [
+        "price_book.created",
+        "price_book.made_default",
+        "prices.changed",
+        "prices.changed",
+    ]
+
+
+def test_the_first_version_holds_before_its_day_too(alice: Tenant) -> None:
+    price_book()
+    terms = price_list().terms(alice.pk, date(2020, 1, 1))
+    assert terms is not None
+    assert terms.version == 1
+
+
+def test_a_version_of_the_same_day_takes_the_last_ones_place(alice: Tenant) -> None:
+    book = price_book()
+    for price in (8, 9):
+        add_version(SYSTEM, book, TOMORROW, [flat(price)])
+    terms = price_list().terms(alice.pk, TOMORROW)
+    assert terms is not None
+    assert terms.version == 3
+
+
+def test_prices_of_days_that_have_begun_stay(alice: Tenant) -> None:
+    book = price_book()
+    with pytest.raises(ApiError) as refusal:
+        add_version(SYSTEM, book, TODAY, [flat(8)])
+    assert refusal.value.field == "valid_from"
+    assert PriceVersion.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [
+        [],
+        [flat(10, "big")],
+        [flat(10), flat(11)],
+        [Rate(ANY, ANY, ())],
+        [Rate(ANY, ANY, (Tier(5, EUR),))],
+        [Rate(ANY, ANY, (Tier(0, EUR), Tier(9, EUR), Tier(9, EUR)))],
+        [Rate(ANY, ANY, tuple(Tier(above, EUR) for above in range(101)))],
+    ],
+    ids=["none", "no rate for all", "twice", "no tier", "not from 0", "not rising", "too many"],
+)
+def test_wrong_rates_are_refused(alice: Tenant, rates: list[Rate]) -> None:
+    book = create_book(SYSTEM, "List", "list", "EUR")
+    with pytest.raises(ApiError) as refusal:
+        add_version(SYSTEM, book, TODAY, rates)
+    assert refusal.value.field == "rates"
+    assert not PriceVersion.objects.exists()
+
+
+def test_a_book_without_prices_charges_nothing(alice: Tenant) -> None:
+    create_book(SYSTEM, "List", "list", "EUR", is_default=True)
+    assert price_list().terms(alice.pk, TODAY) is None
+
+
+def test_one_book_is_the_default(alice: Tenant) -> None:
+    price_book()
+    other = price_book("other")
+    make_default(SYSTEM, other)
+    assert PriceBook.objects.get(is_default=True) == other
+
+
+def test_an_agreement_holds_from_its_month_on(alice: Tenant, bob: Tenant) -> None:
+    price_book()
+    agree(SYSTEM, alice, price_book("own", 5), JUNE)
+
+    prices = price_list()
+
+    def slug(tenant: Tenant, month: date) -> str:
+        book = prices.book(tenant.pk, month)
+        return book.slug if book else ""
+
+    assert [slug(alice, month) for month in (MAY, JUNE)] == ["list", "own"]
+    assert slug(bob, JUNE) == "list"
+
+
+def test_an_agreement_begins_with_a_month(alice: Tenant) -> None:
+    with pytest.raises(ApiError, match="first of a month"):
+        agree(SYSTEM, alice, price_book(), date(2026, 5, 2))
+
+
+def test_an_event_says_by_which_prices_it_was_settled(alice: Tenant) -> None:
+    speak(alice, 5)
+    price_book(minimum=20)
+    speak(alice, 5)
+
+    found = UsageEvent.objects.order_by("settled_at")
+    assert list(found.values_list("price_version", "top_up_characters")) == [(None, 0), (1, 15)]
