@@ -176,11 +176,11 @@ def _claimed_length(scope: Message) -> int:
 
 async def _refuse(path: str, send: Send, limit: int) -> None:
     error = ApiError(413, "request_too_large", f"The most a request may carry is {limit} bytes.")
+    rendered = registry.of(path).render(error)
     headers = [
-        (b"content-type", b"application/json"),
+        (b"content-type", rendered.content_type.encode()),
         (b"x-request-id", str(ids.uuid7()).encode()),
         (b"connection", b"close"),
     ]
-    rendered = registry.of(path).render(error)
     await send({"type": "http.response.start", "status": rendered.status, "headers": headers})
     await send({"type": "http.response.body", "body": msgspec.json.encode(rendered.body)})

@@ -36,11 +36,14 @@ def request_id() -> UUID:
 def json_response(
     data: Any, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> HttpResponse:
-    content = msgspec.json.encode(data)
-    return HttpResponse(content, "application/json", status=status, headers=dict(headers or {}))
+    return _json(data, "application/json", status, headers or {})
 
 
 def error_response(error: ApiError, dialect: Dialect = OPENAI) -> HttpResponse:
     """In the dialect's own shape; outside any, in the one that most clients can read."""
     rendered = dialect.render(error)
-    return json_response(rendered.body, rendered.status, rendered.headers)
+    return _json(rendered.body, rendered.content_type, rendered.status, rendered.headers)
+
+
+def _json(data: Any, kind: str, status: int, headers: Mapping[str, str]) -> HttpResponse:
+    return HttpResponse(msgspec.json.encode(data), kind, status=status, headers=dict(headers))

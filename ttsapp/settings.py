@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from pathlib import Path
 
 from ttsapp import environment, logs
@@ -127,6 +128,30 @@ TEMPLATES = [
         },
     },
 ]
+
+# The management API; the dialects have none of it on their way to audio.
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "ttsapp.api.authentication.KeyAuthentication",
+        "ttsapp.api.authentication.PersonAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "ttsapp.api.negotiation.OneShape",
+    "DEFAULT_SCHEMA_CLASS": "ttsapp.api.schema.Operation",
+    "EXCEPTION_HANDLER": "ttsapp.api.refusals.handle",
+    "URL_FORMAT_OVERRIDE": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Parlance management API",
+    "DESCRIPTION": "What the console does, for programs: keys, usage, requests, pronunciations.",
+    "VERSION": version("parlance"),
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/api/",
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "POSTPROCESSING_HOOKS": ["ttsapp.api.schema.add_problems"],
+}
 
 # Reads that somebody waits for, and as many threads again for writing the ledger behind them.
 DATABASE_THREADS = environment.number("PARLANCE_DATABASE_THREADS", 4, most=256)

@@ -10,6 +10,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from ttsapp import health
+from ttsapp.api.problems import MANAGEMENT
 from ttsapp.dialects import registry
 from ttsapp.dialects.cartesia import urls as cartesia
 from ttsapp.dialects.cartesia import views as cartesia_views
@@ -27,6 +28,7 @@ admin.site.site_url = "/console/"
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="console:home")),
+    path("api/", include("ttsapp.api.urls")),
     path("livez", health.livez),
     path("readyz", health.readyz),
     path("cartesia", cartesia_views.status),
@@ -73,6 +75,6 @@ handler500 = server_error
 
 
 def _page(request: HttpRequest, status: int, code: str, message: str) -> HttpResponse:
-    if is_api(request.path_info):
+    if is_api(request.path_info) or MANAGEMENT.owns(request.path_info):
         return error_response(ApiError(status, code, message), registry.of(request.path_info))
     return render(request, "error.html", {"message": message, "status": status}, status=status)

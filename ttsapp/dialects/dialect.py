@@ -12,11 +12,12 @@ from ttsapp.errors import ApiError
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """An error as a dialect's clients expect it: status, JSON body, headers."""
+    """An error as a dialect's clients expect it: status, JSON body, headers, and its type."""
 
     status: int
     body: Any
     headers: Mapping[str, str] = field(default_factory=dict)
+    content_type: str = "application/json"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ttsapp.api.problems import MANAGEMENT
 from ttsapp.dialects.cartesia.dialect import CARTESIA
 from ttsapp.dialects.dashscope.dialect import DASHSCOPE
 from ttsapp.dialects.deepgram.dialect import DEEPGRAM
@@ -20,4 +21,4 @@ def find(path: str) -> Dialect | None:
 
 def of(path: str) -> Dialect:
     """Whose error shape to use; OpenAI's, which most clients can read, where it is nobody's."""
-    return find(path) or OPENAI
+    return MANAGEMENT if MANAGEMENT.owns(path) else find(path) or OPENAI

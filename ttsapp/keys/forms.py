@@ -8,12 +8,13 @@ from typing import Any
 from django import forms
 
 from ttsapp.keys import rules
-from ttsapp.keys.rules import EVERY_SCOPE
+from ttsapp.keys.rules import USUAL_SCOPES
 from ttsapp.keys.services import RULES
 
 _SCOPES: tuple[tuple[str, str], ...] = (
     ("speech", "speak"),
     ("read", "list voices, look requests up"),
+    ("manage", "manage keys, words and settings by the API"),
 )
 
 
@@ -47,7 +48,7 @@ class KeyRulesForm(forms.Form):
     """What a key may do and how much. Empty is without restriction."""
 
     scopes = forms.MultipleChoiceField(
-        choices=_SCOPES, initial=EVERY_SCOPE, widget=forms.CheckboxSelectMultiple, label="May"
+        choices=_SCOPES, initial=USUAL_SCOPES, widget=forms.CheckboxSelectMultiple, label="May"
     )
     allowed_voices = ListField(rules.names, label="Only these voices")
     allowed_models = ListField(rules.names, label="Only these models")

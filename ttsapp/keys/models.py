@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from ttsapp.keys.rules import EVERY_SCOPE, KeyRules
+from ttsapp.keys.rules import USUAL_SCOPES, KeyRules
 from ttsapp.limits.fields import LimitFields
 
 
@@ -16,7 +16,8 @@ class Environment(models.TextChoices):
 
 
 def every_scope() -> list[str]:
-    return list(EVERY_SCOPE)
+    """Named in migrations: the scopes of a key that nobody chose any for."""
+    return list(USUAL_SCOPES)
 
 
 class ApiKey(LimitFields):

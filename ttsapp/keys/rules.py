@@ -17,12 +17,15 @@ class KeyScope(StrEnum):
 
     SPEECH = "speech"
     READ = "read"
+    MANAGE = "manage"
 
 
-EVERY_SCOPE = tuple(scope.value for scope in KeyScope)
+# What a key has unless it is made for less or more: nobody gets to manage an account by chance.
+USUAL_SCOPES = (KeyScope.SPEECH.value, KeyScope.READ.value)
 _MEANING = {
     KeyScope.SPEECH: "may not speak or change anything",
     KeyScope.READ: "may not list or look anything up",
+    KeyScope.MANAGE: "may not manage its account",
 }
 
 
@@ -30,7 +33,7 @@ _MEANING = {
 class KeyRules:
     """Empty voices, models or networks: any. Names in lower case."""
 
-    scopes: frozenset[str] = frozenset(EVERY_SCOPE)
+    scopes: frozenset[str] = frozenset(USUAL_SCOPES)
     voices: frozenset[str] = frozenset()
     models: frozenset[str] = frozenset()
     networks: tuple[Network, ...] = ()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+from django.db.models import QuerySet
+
 from ttsapp import database
 from ttsapp.lexicon.models import Version, Word
 from ttsapp.recent import Recent
 from ttsapp.speech.text.lexicon import Entry, Lexicon, compiled
+from ttsapp.tenants.models import Tenant
 
 TENANTS = 4096
 LEXICONS = 256
@@ -50,6 +53,10 @@ async def lexicon(tenant_id: int, language: str) -> Lexicon:
         found = compiled(await database.read(_entries, tenant_id), language, version)
         _memory.note_lexicon(tenant_id, language, found)
     return found
+
+
+def words(tenant: Tenant) -> QuerySet[Word]:
+    return Word.objects.filter(tenant=tenant)
 
 
 def _entries(tenant_id: int) -> list[Entry]:

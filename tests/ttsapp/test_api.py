@@ -1,0 +1,168 @@
+"""The management API as programs call it: what the console does, with a key that may manage."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from tests.ttsapp.conftest import Party, speech
+from tests.ttsapp.seeded import use
+from ttsapp.audit.models import AuditEntry
+from ttsapp.audit.services import SYSTEM
+from ttsapp.keys.models import ApiKey
+from ttsapp.keys.services import create_key
+
+MANAGER = "manage"
+
+
+@pytest.fixture
+def api(http: httpx.Client, alice: Party) -> httpx.Client:
+    """Alice's, below her tenant's address."""
+    http.base_url = http.base_url.join("/api/tenants/alice/")
+    http.headers["Authorization"] = f"Bearer {managing(alice)}"
+    return http
+
+
+def managing(party: Party, *scopes: str) -> str:
+    return create_key(SYSTEM, party.tenant, MANAGER, scopes=scopes or ["manage", "speech"])[1]
+
+
+def refused(response: httpx.Response, status: int, code: str, field: str | None = None) -> str:
+    """The reason, of a problem that is whole."""
+    assert response.headers["Content-Type"] == "application/problem+json"
+    problem = response.json()
+    assert (response.status_code, problem["status"], problem["code"]) == (status, status, code)
+    assert problem["request_id"] == response.headers["x-request-id"]
+    assert [fault["field"] for fault in problem["errors"]] == ([field] if field else [])
+    return problem["detail"]
+
+
+def test_a_key_is_made_used_changed_rotated_and_revoked(
+    api: httpx.Client, base: str, alice: Party
+) -> None:
+    made = api.post("keys", json={"name": "agents", "scopes": ["speech"]})
+    assert made.status_code == 201
+    assert made.headers["Cache-Control"] == "no-store"
+    key = made.json()
+    assert (key["state"], key["scopes"], key["created_by"]) == ("active", ["speech"], None)
+    first = key["key"]
+    assert say(base, first) == 200
+
+    changed = api.patch(f"keys/{key['id']}", json={"allowed_voices": ["Ben"]}).json()
+    assert (changed["allowed_voices"], "key" in changed) == (["Ben"], False)
+    rotated = api.post(f"keys/{key['id']}/rotate", json={"overlap_hours": 0}).json()
+    assert rotated["id"] == key["id"]
+    assert rotated["key"] != first
+    assert say(base, rotated["key"], voice="Ben") == 200
+    assert say(base, first, voice="Ben") == 401
+    assert api.post(f"keys/{key['id']}/revoke").json()["state"] == "revoked"
+    detail = refused(api.post(f"keys/{key['id']}/rotate", json={}), 409, "key_not_active", "id")
+    assert detail == "This key is revoked: make another."
+
+    actor = f"key:{ApiKey.objects.get(name=MANAGER).public_id}"
+    entries = AuditEntry.objects.filter(actor=actor).order_by("id").values_list("action", flat=True)
+    assert list(entries) == ["key.created", "key.changed", "key.rotated", "key.revoked"]
+
+
+def say(base: str, secret: str, **fields: object) -> int:
+    headers = {"Authorization": f"Bearer {secret}"}
+    return httpx.post(f"{base}/v1/audio/speech", json=speech(**fields), headers=headers).status_code
+
+
+def test_usage_and_requests(api: httpx.Client, alice: Party) -> None:
+    heard = use(alice.tenant, alice.key, timezone.now(), characters=40)
+    refusal = use(alice.tenant, None, timezone.now(), ended="refused")
+
+    usage = api.get("usage", params={"by": "key"}).json()
+    assert usage["total"] == {
+        "requests": 1,
+        "characters": 40,
+        "characters_charged": 40,
+        "audio_ms": 6000,
+        "failures": 0,
+    }
+    assert [(row["key"], row["requests"]) for row in usage["rows"]] == [(alice.key.public_id, 1)]
+    newest = api.get("requests", params={"page_size": 1}).json()
+    older = httpx.get(newest["next"], headers=api.headers).json()
+    assert {newest["results"][0]["id"], older["results"][0]["id"]} == {str(heard), str(refusal)}
+    assert older["next"] is None
+    (found,) = api.get("requests", params={"ended": "stop"}).json()["results"]
+    assert (found["id"], found["characters_charged"]) == (str(heard), 40)
+    assert api.get(f"requests/{refusal}").json()["error_code"] == "unknown_voice"
+
+
+def test_words(api: httpx.Client) -> None:
+    word = {"word": "Nginx", "alias": "engine x", "language": "en"}
+    made = api.post("lexicon", json=word)
+    assert made.status_code == 201
+    place = f"lexicon/{made.json()['id']}"
+    refused(api.post("lexicon", json=word), 409, "word_exists", "word")
+    assert api.patch(place, json={"alias": "N G N X"}).json()["alias"] == "N G N X"
+    assert [one["word"] for one in api.get("lexicon").json()["results"]] == ["Nginx"]
+    assert api.delete(place).status_code == 204
+    refused(api.get(place), 404, "not_found")
+
+
+def test_limits_voices_and_tenants(api: httpx.Client, base: str) -> None:
+    limits = api.get("limits").json()
+    assert limits["own"]["concurrent_streams"] is None
+    assert limits["in_force"]["concurrent_streams"] == 1000
+    assert [one["id"] for one in api.get("voices").json()["results"]] == ["Anna", "Ben"]
+    (tenant,) = api.get(f"{base}/api/tenants").json()["results"]
+    assert (tenant["slug"], tenant["role"]) == ("alice", "developer")
+
+
+BAD = [
+    ("keys", {"name": "x", "colour": "red"}, "unknown_field", "colour"),
+    ("keys", {}, "invalid_value", "name"),
+    ("keys", {"name": "x", "scopes": ["read"]}, "invalid_value", "scopes"),
+    ("keys", {"name": "x", "allowed_networks": ["here"]}, "invalid_value", "allowed_networks"),
+    ("keys", {"name": "x", "expires_at": "2001-01-01T00:00Z"}, "invalid_value", "expires_at"),
+    (
+        "keys",
+        {"name": "x", "soft_monthly_characters": 2, "hard_monthly_characters": 1},
+        "invalid_value",
+        "soft_monthly_characters",
+    ),
+    ("lexicon", {"word": "…", "alias": "dots"}, "invalid_value", "word"),
+    ("lexicon", [], "invalid_value", "body"),
+    ("usage?since=2026-01-02&until=2026-01-01", None, "invalid_value", "until"),
+    ("usage?by=hour&since=2026-01-01&until=2026-03-01", None, "invalid_value", "since"),
+    ("requests?ended=well", None, "invalid_value", "ended"),
+    ("requests?page=2", None, "unknown_field", "page"),
+]
+
+
+def test_what_is_wrong_is_named(api: httpx.Client) -> None:
+    for path, body, code, field in BAD:
+        response = api.get(path) if body is None else api.post(path, json=body)
+        refused(response, 400, code, field)
+    assert ApiKey.objects.filter(name="x").count() == 0
+
+
+def test_a_key_that_may_not_manage(api: httpx.Client, alice: Party) -> None:
+    detail = refused(api.get("keys", headers=alice.headers), 403, "key_out_of_scope")
+    assert detail == "This API key may not manage its account: use one with the scope manage."
+
+
+def test_nobody(api: httpx.Client) -> None:
+    del api.headers["Authorization"]
+    response = api.get("keys")
+    refused(response, 401, "invalid_api_key")
+    assert response.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_page_that_nobody_was_given(api: httpx.Client) -> None:
+    refused(api.get("requests", params={"cursor": "cD14"}), 404, "not_found")
+
+
+def test_a_body_that_is_no_json(api: httpx.Client) -> None:
+    headers = {"Content-Type": "application/json"}
+    refused(api.post("keys", content="{", headers=headers), 400, "invalid_json")
+    refused(api.post("keys", data={"name": "x"}), 415, "unsupported_media_type")
+
+
+def test_an_address_that_is_none(api: httpx.Client, base: str) -> None:
+    refused(api.get(f"{base}/api/nothing"), 404, "unknown_url")
+    refused(api.put("keys", json={}), 405, "method_not_allowed")

@@ -1,0 +1,1 @@
+"""The management API: what the console does, for programs."""

@@ -1,0 +1,71 @@
+"""Serializers that know their fields: whatever else is sent is refused by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+
+
+class Strict(serializers.Serializer[Any]):
+    """A body, or a query by `of_query`."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, dict):
+            known = [name for name, field in self.fields.items() if not field.read_only]
+            unknown = [str(name)[:50] for name in data if name not in known]
+            if unknown:
+                message = f"Unknown: leave it out. Known are {', '.join(known)}."
+                faults = {name: [message] for name in unknown}
+                raise serializers.ValidationError(faults, code="unknown_field")
+        return super().to_internal_value(data)
+
+    @classmethod
+    def of_query(cls, request: Request, *paging: str) -> dict[str, Any]:
+        """What the query asks for; `paging`: parameters that somebody else reads."""
+        given = {name: value for name, value in request.query_params.items() if name not in paging}
+        return cls.checked(given)
+
+    @classmethod
+    def of_body(cls, request: Request, **options: Any) -> dict[str, Any]:
+        return cls.checked(request.data, **options)
+
+    @classmethod
+    def checked(cls, data: Any, **options: Any) -> dict[str, Any]:
+        """Raises ValidationError, which names each field at fault."""
+        serializer = cls(data=data, **options)
+        serializer.is_valid(raise_exception=True)
+        return dict(serializer.validated_data)
+
+
+class WholeNumber(serializers.IntegerField):
+    """A limit: empty is null."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(min_value=1, max_value=2**60, allow_null=True, **options)
+
+
+def limit(help_text: str) -> WholeNumber:
+    return WholeNumber(required=False, help_text=help_text)
+
+
+class LimitsFields(Strict):
+    """The five limits that a tenant and a key may have; null is none of its own."""
+
+    requests_per_minute = limit("Requests to speak that may begin in any minute.")
+    characters_per_minute = limit("Characters of text in any minute.")
+    concurrent_streams = limit("Speech made at the same time.")
+    soft_monthly_characters = limit("Charged characters a calendar month (UTC): only warns.")
+    hard_monthly_characters = limit("Charged characters a calendar month (UTC): then 429.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        soft, hard = (self._after(attrs, f"{name}_monthly_characters") for name in ("soft", "hard"))
+        if soft is not None and hard is not None and soft > hard:
+            message = "The soft budget warns before the hard one ends: choose a smaller number."
+            raise serializers.ValidationError({"soft_monthly_characters": message})
+        return attrs
+
+    def _after(self, attrs: dict[str, Any], name: str) -> int | None:
+        """The value once this change is made."""
+        return attrs.get(name, getattr(self.instance, name, None))

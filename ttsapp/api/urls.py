@@ -1,0 +1,31 @@
+"""Addresses of the management API. Another resource is one line here and a module in `views`."""
+
+from __future__ import annotations
+
+from django.urls import path
+from rest_framework.routers import SimpleRouter
+
+from ttsapp.api import documents
+from ttsapp.api.views.keys import Keys
+from ttsapp.api.views.lexicon import Lexicon
+from ttsapp.api.views.limits import LimitsView
+from ttsapp.api.views.requests import Requests
+from ttsapp.api.views.tenants import PlatformTenants, TenantsView
+from ttsapp.api.views.usage import UsageView
+from ttsapp.api.views.voices import VoicesView
+
+router = SimpleRouter(trailing_slash=False, use_regex_path=False)
+router.register("tenants", TenantsView, "tenants")
+router.register("tenants/<slug:tenant>/keys", Keys, "keys")
+router.register("tenants/<slug:tenant>/lexicon", Lexicon, "lexicon")
+router.register("tenants/<slug:tenant>/limits", LimitsView, "limits")
+router.register("tenants/<slug:tenant>/requests", Requests, "requests")
+router.register("tenants/<slug:tenant>/usage", UsageView, "usage")
+router.register("tenants/<slug:tenant>/voices", VoicesView, "voices")
+router.register("platform/tenants", PlatformTenants, "platform-tenants")
+
+urlpatterns = [
+    *router.urls,
+    path("schema/", documents.schema, name="api-schema"),
+    path("docs", documents.page, name="api-docs"),
+]

@@ -1,0 +1,87 @@
+"""The request log: how each request fared, never its text or audio."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from billing import reports
+from ttsapp.api.base import Pages, TenantView
+from ttsapp.api.fields import Strict
+from ttsapp.speech import history
+from ttsapp.speech import selectors as speech
+from ttsapp.speech.models import RequestLog
+from ttsapp.tenants.models import Tenant
+
+
+class RequestQuery(Strict):
+    ended = serializers.ChoiceField(list(history.ENDINGS), required=False)
+    key = serializers.SlugField(required=False, max_length=50, help_text="A key's id, or console.")
+    code = serializers.SlugField(required=False, max_length=50, help_text="An error code.")
+    since = serializers.DateTimeField(required=False, help_text="In it.")
+    until = serializers.DateTimeField(required=False, help_text="Not in it.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        for name in ("since", "until"):
+            if name in attrs and not 1970 < attrs[name].year < 9999:
+                raise serializers.ValidationError({name: "Choose a moment from 1971 to 9998."})
+        return attrs
+
+
+class LoggedRequest(serializers.Serializer[RequestLog]):
+    id = serializers.UUIDField()
+    at = serializers.DateTimeField()
+    key = serializers.CharField(source="key.public_id", default=None, allow_null=True)
+    transport = serializers.CharField()
+    status = serializers.IntegerField()
+    ended = serializers.CharField()
+    error_code = serializers.CharField()
+    error_field = serializers.CharField()
+    model = serializers.CharField()
+    voice = serializers.CharField()
+    response_format = serializers.CharField()
+    seed = serializers.IntegerField(allow_null=True)
+    characters = serializers.IntegerField()
+    characters_charged = serializers.IntegerField(default=0)
+    audio_ms = serializers.IntegerField()
+    first_audio_ms = serializers.IntegerField(allow_null=True)
+    total_ms = serializers.IntegerField()
+
+
+@extend_schema(tags=["requests"])
+class Requests(TenantView):
+    lookup_field = "id"
+    lookup_value_converter = "uuid"
+
+    @extend_schema(
+        summary="List requests, newest first",
+        parameters=[RequestQuery],
+        responses=LoggedRequest(many=True),
+    )
+    def list(self, request: Request) -> Response:
+        search = history.Search(**RequestQuery.of_query(request, *Pages.parameters))
+        tenant = self.access.tenant
+        return self.paged(history.find(tenant, search), lambda rows: _documents(tenant, rows))
+
+    @extend_schema(summary="Look at a request", responses=LoggedRequest)
+    def retrieve(self, request: Request, id: UUID) -> Response:
+        tenant = self.access.tenant
+        row = speech.request(tenant.pk, id)
+        if row is None:
+            raise Http404
+        return Response(_documents(tenant, [row])[0])
+
+
+def _documents(tenant: Tenant, rows: Iterable[RequestLog]) -> list[dict[str, Any]]:
+    rows = list(rows)
+    charges = reports.charges(tenant, (row.pk for row in rows))
+    return [
+        {**LoggedRequest(row).data, "characters_charged": charges.get(row.pk, 0)} for row in rows
+    ]
