@@ -13,7 +13,6 @@ django.setup(set_prefix=False)
 
 # Models can only be imported once Django is set up.
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
-from django.conf import settings  # noqa: E402
 from django.core.signals import request_started  # noqa: E402
 from django.db import close_old_connections, reset_queries  # noqa: E402
 from django.urls import path  # noqa: E402
@@ -25,6 +24,7 @@ from ttsapp.dialects.elevenlabs.contexts import MultiStreamSocket  # noqa: E402
 from ttsapp.dialects.elevenlabs.sockets import StreamInputSocket  # noqa: E402
 from ttsapp.dialects.openai.sockets import SpeechSocket  # noqa: E402
 from ttsapp.edge import BodyLimit, Lifespan, PagesAndApi, RefuseUnknownSockets  # noqa: E402
+from ttsapp.voices.uploads import body_limit  # noqa: E402
 
 # The loop waits so long for a database thread that computes: with Python's 5 ms, audio would too.
 sys.setswitchinterval(0.0005)
@@ -60,7 +60,7 @@ _sockets = URLRouter(
 
 application = ProtocolTypeRouter(
     {
-        "http": BodyLimit(PagesAndApi(), settings.DATA_UPLOAD_MAX_MEMORY_SIZE),
+        "http": BodyLimit(PagesAndApi(), body_limit),
         "websocket": _sockets,
         "lifespan": Lifespan(),
     }

@@ -37,29 +37,29 @@ class _TooLargeError(Exception):
 
 
 class BodyLimit:
-    """Refuses a body above the limit while it arrives, whatever its length claims to be."""
+    """Refuses a body above its path's limit while it arrives, whatever its length claims to be."""
 
-    def __init__(self, application: Any, limit: int) -> None:
+    def __init__(self, application: Any, limit_of: Callable[[str], int]) -> None:
         self._application = application
-        self._limit = limit
+        self._limit_of = limit_of
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        taken = 0
+        taken, limit = 0, self._limit_of(scope["path"])
 
         async def limited() -> Message:
             nonlocal taken
             message = await receive()
             taken += len(message.get("body", b""))
-            if taken > self._limit:
+            if taken > limit:
                 raise _TooLargeError
             return message
 
         try:
-            if _claimed_length(scope) > self._limit:
+            if _claimed_length(scope) > limit:
                 raise _TooLargeError
             await self._application(scope, limited, send)
         except _TooLargeError:
-            await _refuse(scope["path"], send, self._limit)
+            await _refuse(scope["path"], send, limit)
 
 
 class PagesAndApi(ASGIHandler):

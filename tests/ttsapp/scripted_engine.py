@@ -5,7 +5,9 @@ For fault injection only; that the product speaks is shown against the real engi
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import math
+import re
 import struct
 import threading
 from collections import deque
@@ -20,6 +22,7 @@ from gpu_engine.proto import engine_pb2_grpc
 
 CHUNK_SAMPLES = 1920
 FINGERPRINT = "scripted-1"
+EMBEDDING_SIZE = 8
 WAIT = 10.0
 
 
@@ -38,20 +41,20 @@ def spoken(chunks: int) -> bytes:
 @dataclass
 class Script:
     """How streams go: those to come, or one after the other in `next_scripts`.
+    `tells_words`: those of the text, evenly over the audio, where they are asked for.
     `hold_after`: wait there for `release` (or the client's end)."""
 
     chunks: int = 5
-    `tells_words`: those of the text, evenly over the audio, where they are asked for.
     hold_after: int | None = None
     error: pb.Error | None = None
     error_after: int = 0
     hang_up_after: int | None = None
     reason: int = pb.FINISH_REASON_STOP
     ignore_cancel: bool = False
+    tells_words: bool = False
 
 
 @dataclass
-    tells_words: bool = False
 class Heard:
     """What one stream was told, and how it ended."""
 
@@ -79,6 +82,7 @@ class ScriptedEngine(engine_pb2_grpc.EngineServicer):
         self.arrived = threading.Semaphore(0)
         self.state = pb.EngineStatus.STATE_READY
         self.models = [custom_voice_model()]
+        self.encoded: list[pb.EncodeVoiceRequest] = []
 
     def wait_for_stream(self) -> Heard:
         assert self.arrived.acquire(timeout=WAIT), "no stream reached the engine"
@@ -89,6 +93,18 @@ class ScriptedEngine(engine_pb2_grpc.EngineServicer):
 
     async def Status(self, request, context) -> pb.EngineStatus:  # noqa: N802
         return pb.EngineStatus(engine_id="scripted", state=self.state)
+
+    async def EncodeVoice(self, request, context) -> pb.EncodeVoiceResponse:  # noqa: N802
+        """The same request gives the same artifact, under the hash of its content."""
+        self.encoded.append(request)
+        content = hashlib.sha256(request.SerializeToString()).digest() * 40
+        return pb.EncodeVoiceResponse(
+            embedding=pb.SpeakerEmbedding(values=[0.5] * EMBEDDING_SIZE),
+            codes=bytes(32 * 25) if request.text else b"",
+            artifact=content,
+            id=hashlib.sha256(content).hexdigest(),
+            fingerprint=FINGERPRINT,
+        )
 
     async def Synthesize(self, requests, context) -> AsyncIterator[pb.SynthesizeEvent]:  # noqa: N802
         first = await anext(aiter(requests))
@@ -132,6 +148,8 @@ class ScriptedEngine(engine_pb2_grpc.EngineServicer):
         was_cancelled = told.cancelled.is_set()
         if not was_cancelled:
             await told.text_ended.wait()
+            if script.tells_words and heard.start.word_times:
+                yield pb.SynthesizeEvent(words=_words(heard.text, samples))
         heard.outcome = "cancelled" if was_cancelled else "finished"
         reason = pb.FINISH_REASON_CANCELLED if was_cancelled else script.reason
         yield pb.SynthesizeEvent(finished=_finished(reason, samples))
@@ -148,8 +166,6 @@ class ScriptedEngine(engine_pb2_grpc.EngineServicer):
                 waiting.cancel()
 
 
-            if script.tells_words and heard.start.word_times:
-                yield pb.SynthesizeEvent(words=_words(heard.text, samples))
 class _Told:
     """The client's later messages, as they come."""
 
@@ -178,28 +194,12 @@ def custom_voice_model(fingerprint: str = FINGERPRINT) -> pb.Model:
             pb.Preset(name="Ben", native_language="english", description="A deep male voice"),
         ],
         languages=["english", "german"],
+        word_time_languages=["english"],
         sample_rate=24_000,
         fingerprint=fingerprint,
     )
 
 
-def _finished(reason: int, samples: int) -> pb.Finished:
-    return pb.Finished(
-        reason=reason,
-        samples=samples,
-        frames=samples // CHUNK_SAMPLES,
-        text_tokens=7,
-        gpu=pb.GpuTime(talker_ms=1.5, predictor_ms=2.5, codec_ms=0.5),
-    )
-
-
-class EngineThread:
-        word_time_languages=["english"],
-    """Runs the servicer in a loop of its own; it can go away and come back."""
-
-    def __init__(self, target: str) -> None:
-        self.target = target
-        self.engine = ScriptedEngine()
 def base_model(fingerprint: str = FINGERPRINT) -> pb.Model:
     return pb.Model(
         id="scripted-base",
@@ -229,6 +229,22 @@ def _words(text: str, samples: int) -> pb.Words:
     )
 
 
+def _finished(reason: int, samples: int) -> pb.Finished:
+    return pb.Finished(
+        reason=reason,
+        samples=samples,
+        frames=samples // CHUNK_SAMPLES,
+        text_tokens=7,
+        gpu=pb.GpuTime(talker_ms=1.5, predictor_ms=2.5, codec_ms=0.5),
+    )
+
+
+class EngineThread:
+    """Runs the servicer in a loop of its own; it can go away and come back."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+        self.engine = ScriptedEngine()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()

@@ -91,6 +91,14 @@ class EngineClient:
             raise errors.from_rpc(error) from error
         return list(answer.models)
 
+    async def encode_voice(
+        self, request: engine_pb2.EncodeVoiceRequest, seconds: float
+    ) -> engine_pb2.EncodeVoiceResponse:
+        """Raises AioRpcError: what it means depends on the request."""
+        answer = await self._stub.EncodeVoice(request, timeout=seconds)
+        assert isinstance(answer, engine_pb2.EncodeVoiceResponse)
+        return answer
+
     async def status(self) -> engine_pb2.EngineStatus:
         try:
             answer = await self._stub.Status(engine_pb2.StatusRequest(), timeout=QUESTION_SECONDS)

@@ -36,6 +36,7 @@ class Relation(models.TextChoices):
     CUSTOMER = "customer", "a customer of ours"
     FAMILY = "family", "family or friend"
     LICENSED = "licensed", "licensed by a third party"
+    UNSTATED = "unstated", "not stated"
 
 
 class Consent(models.Model):

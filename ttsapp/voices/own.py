@@ -40,6 +40,13 @@ class Preset:
         return engine_pb2.Voice(preset=self.name)
 
 
+class DescribedVoice(Preset):
+    """What a VoiceDesign checkpoint makes of the order's instructions, another one each time."""
+
+    def to_engine(self) -> engine_pb2.Voice:
+        return engine_pb2.Voice(described=True)
+
+
 @dataclass(frozen=True, slots=True)
 class OwnVoice(Preset):
     """`name` is its id, `label` what people call it. `model` made its artifact, with the weights of

@@ -9,6 +9,7 @@ from billing import selectors as billing
 from ttsapp.speech import selectors
 from ttsapp.speech.models import RequestLog
 from ttsapp.voices.catalogue import RETIRED_MODELS, Catalogue, SpeechModel, stock_voices
+from ttsapp.voices.models import Consent
 from ttsapp.voices.own import OwnVoice, Preset
 
 
@@ -86,6 +87,24 @@ def own_voice(voice: OwnVoice) -> dict[str, Any]:
         "native_language": voice.native_language,
         "description": voice.description,
         "languages": list(voice.served_by.languages) if voice.served_by else [],
+    }
+
+
+def consent(row: Consent) -> dict[str, Any]:
+    """In OpenAI's shape, with the terms beside it."""
+    return {
+        "id": row.public_id,
+        "object": "audio.voice_consent",
+        "created_at": int(row.created_at.timestamp()),
+        "name": row.name,
+        "language": row.language,
+        "person": row.person,
+        "relation": row.relation,
+        "purposes": row.purposes,
+        "territory": row.territory,
+        "state": row.state,
+        "expires_at": int(row.expires_at.timestamp()) if row.expires_at else None,
+        "withdrawn_at": int(row.withdrawn_at.timestamp()) if row.withdrawn_at else None,
     }
 
 

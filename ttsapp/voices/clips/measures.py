@@ -16,7 +16,8 @@ FRAMES_PER_SECOND = SAMPLE_RATE // FRAME
 SILENT_DB = -55.0
 # Speech rises so far above what is there between words.
 ABOVE_FLOOR_DB = 6.0
-_FULL = 0.995
+_SYLLABLE_GAP = FRAMES_PER_SECOND // 4
+_FULL = 0.999
 _CLIPPED_RUN = 3
 
 _PITCH_FRAME = 960  # 40 ms: two periods of the lowest voice
@@ -42,18 +43,27 @@ def measure(samples: Samples) -> Measures:
     levels = frame_levels(samples)
     if not len(levels):
         levels = np.full(1, -120.0, np.float32)
-    loud, floor = np.percentile(levels, 95), np.percentile(levels, 5)
+    loud, floor = (float(level) for level in np.percentile(levels, (95, 5)))
     threshold = max(SILENT_DB, min(floor + ABOVE_FLOOR_DB, loud - 2 * ABOVE_FLOOR_DB))
-    is_speech: NDArray[np.bool_] = np.asarray(levels > threshold)
+    is_speech = _closed(levels > threshold)
     return Measures(
         seconds=len(samples) / SAMPLE_RATE,
         speech_seconds=float(is_speech.sum()) / FRAMES_PER_SECOND,
-        level_db=float(loud),
-        noise_db=float(loud - floor),
+        level_db=loud,
+        noise_db=loud - floor,
         clipped=clipped_share(samples),
         voices=voices(samples),
         is_speech=is_speech,
     )
+
+
+def _closed(is_loud: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Between two syllables a speaker goes on speaking."""
+    places = np.flatnonzero(is_loud)
+    closed = is_loud.copy()
+    for place in np.flatnonzero(np.diff(places) <= _SYLLABLE_GAP):
+        closed[places[place] : places[place + 1]] = True
+    return closed
 
 
 def frame_levels(samples: Samples) -> Decibels:

@@ -29,7 +29,7 @@ class Migration(migrations.Migration):
                 ('public_id', models.CharField(default=functools.partial(ttsapp.voices.models.public_id, *('consent',), **{}), max_length=40, unique=True)),
                 ('name', models.CharField(max_length=100)),
                 ('person', models.CharField(max_length=200, verbose_name='who speaks')),
-                ('relation', models.CharField(choices=[('self', 'the account holder'), ('staff', 'employed by us'), ('contractor', 'hired for the recording'), ('customer', 'a customer of ours'), ('family', 'family or friend'), ('licensed', 'licensed by a third party')], max_length=20)),
+                ('relation', models.CharField(choices=[('self', 'the account holder'), ('staff', 'employed by us'), ('contractor', 'hired for the recording'), ('customer', 'a customer of ours'), ('family', 'family or friend'), ('licensed', 'licensed by a third party'), ('unstated', 'not stated')], max_length=20)),
                 ('purposes', models.CharField(max_length=500)),
                 ('territory', models.CharField(default='worldwide', max_length=200)),
                 ('language', models.CharField(blank=True, max_length=35)),

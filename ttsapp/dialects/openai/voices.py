@@ -1,0 +1,163 @@
+"""Voices of one's own and the consents they rest on, as OpenAI's clients make them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+
+from ttsapp import database
+from ttsapp.audit.services import Actor
+from ttsapp.dialects.door import endpoint
+from ttsapp.dialects.openai import documents
+from ttsapp.dialects.openai.dialect import OPENAI
+from ttsapp.errors import ApiError, invalid
+from ttsapp.http import json_response
+from ttsapp.keys.authentication import Caller
+from ttsapp.tenants import selectors as tenants
+from ttsapp.voices import selectors, uploads
+from ttsapp.voices.catalogue import Catalogue
+from ttsapp.voices.clips.evidence import evidence_of
+from ttsapp.voices.models import Voice
+from ttsapp.voices.own import OwnVoice
+from ttsapp.voices.selectors import catalogue
+from ttsapp.voices.services import cloning, consents, designing, registry
+from ttsapp.voices.uploads import Form
+
+_FIELDS = (
+    *uploads.DESCRIPTION,
+    *("type", "consent", "ref_audio", "ref_text", "embedding", "prompt", "model", "script_hint"),
+)
+_FILES = ("audio_sample",)
+_NAMES = cloning.Names(text="ref_text")
+_MOST, _USUAL = 100, 20
+
+
+@endpoint(OPENAI, "GET", "POST")
+async def voices(request: HttpRequest, caller: Caller) -> HttpResponseBase:
+    if request.method == "GET":
+        return json_response(documents.voices(await catalogue(caller)))
+    made = await _make(request, caller)
+    return json_response(await _document(made))
+
+
+@endpoint(OPENAI, "GET", "DELETE")
+async def voice(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
+    if request.method == "GET":
+        return json_response(documents.own_voice(_own(await catalogue(caller), name)))
+    row = await database.read(selectors.voice_of, caller.tenant_id, name)
+    if row is None:
+        raise _unknown_voice(name)
+    await database.write(registry.delete_voice, actor(caller), row)
+    return json_response({"id": name, "object": "audio.voice.deleted", "deleted": True})
+
+
+@endpoint(OPENAI, "GET", "POST")
+async def voice_consents(request: HttpRequest, caller: Caller) -> HttpResponse:
+    if request.method == "GET":
+        page = await database.read(_consent_page, caller.tenant_id, request.GET.dict())
+        return json_response(page)
+    sent = uploads.form(request, uploads.TERMS, ("recording",))
+    terms = uploads.terms(sent).checked()
+    evidence = await evidence_of(await sent.recording("recording"), "recording")
+    tenant = await database.read(tenants.tenant, caller.tenant_id)
+    made = await database.write(consents.record_consent, actor(caller), tenant, terms, evidence)
+    return json_response(documents.consent(made))
+
+
+@endpoint(OPENAI, "GET", "POST", "DELETE")
+async def voice_consent(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
+    row = await database.read(selectors.consent_of, caller.tenant_id, name)
+    if row is None:
+        message = f"There is no consent {name[:50]!r}: GET /v1/audio/voice_consents lists them."
+        raise ApiError(404, "consent_not_found", message, field="consent_id")
+    if request.method == "DELETE":
+        await database.write(consents.delete_consent, actor(caller), row)
+        return json_response({"id": name, "object": "audio.voice_consent", "deleted": True})
+    if request.method == "POST":
+        sent = uploads.json_form(request.body, ("name",), ("name",))
+        await database.write(consents.rename_consent, actor(caller), row, sent.text("name"))
+        row.name = sent.text("name").strip()
+    return json_response(documents.consent(row))
+
+
+@endpoint(OPENAI, "POST")
+async def withdrawal(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
+    """Our own: the consent stays on record, and its voices stop everywhere within a second."""
+    row = await database.read(selectors.consent_of, caller.tenant_id, name)
+    if row is None:
+        raise ApiError(404, "consent_not_found", "There is no such consent.", field="consent_id")
+    sent = uploads.json_form(request.body or b"{}", ("reason",), ())
+    await database.write(consents.withdraw_consent, actor(caller), row, sent.text("reason"))
+    fresh = await database.read(selectors.consent_of, caller.tenant_id, name)
+    assert fresh is not None
+    return json_response(documents.consent(fresh))
+
+
+def actor(caller: Caller) -> Actor:
+    return Actor(None, caller.label)
+
+
+async def _make(request: HttpRequest, caller: Caller) -> Voice:
+    sent = _sent(request)
+    said = uploads.described(sent)
+    tenant = await database.read(tenants.tenant, caller.tenant_id)
+    kind = sent.text("type", "audio_sample" if not sent.text("prompt") else "prompt")
+    if kind == "prompt":
+        return await designing.design(actor(caller), caller, tenant, said, sent.text("prompt"))
+    if kind != "audio_sample":
+        raise invalid("type may be audio_sample or prompt.", "type")
+    if sent.text("embedding"):
+        values = sent.embedding("embedding")
+        return await cloning.embed(actor(caller), tenant, said, sent.text("consent"), values)
+    recording = await sent.recording("audio_sample", "ref_audio")
+    text = sent.text("ref_text")
+    consent = sent.text("consent")
+    return await cloning.clone(actor(caller), tenant, said, consent, recording, text, names=_NAMES)
+
+
+def _sent(request: HttpRequest) -> Form:
+    if request.content_type == "application/json":
+        return uploads.json_form(request.read(), _FIELDS, ("name",))
+    return uploads.form(request, _FIELDS, _FILES)
+
+
+async def _document(made: Voice) -> dict[str, Any]:
+    own = await database.read(selectors.own_voice, made, made.tenant_id)
+    assert own is not None
+    return documents.own_voice(own)
+
+
+def _own(served: Catalogue, name: str) -> OwnVoice:
+    found = next((voice for voice in served.own if voice.name == name), None)
+    if found is None:
+        raise _unknown_voice(name)
+    return found
+
+
+def _unknown_voice(name: str) -> ApiError:
+    message = f"There is no voice {name[:50]!r} of yours: GET /v1/audio/voices lists them."
+    return ApiError(404, "voice_not_found", message, field="voice_id")
+
+
+def _consent_page(tenant_id: int, query: dict[str, str]) -> dict[str, Any]:
+    """Newest first. Raises ApiError 400."""
+    text = query.get("limit", str(_USUAL))
+    if not (text.isdecimal() and len(text) <= 3 and 1 <= int(text) <= _MOST):
+        raise invalid(f"limit may be a whole number from 1 to {_MOST}.", "limit")
+    found = selectors.consents(tenant_id)
+    if after := query.get("after"):
+        last = found.filter(public_id=after).first()
+        if last is None:
+            raise invalid(f"after {after[:50]!r} is no consent of this account.", "after")
+        found = found.filter(pk__lt=last.pk)
+    rows = list(found[: int(text) + 1])
+    data = [documents.consent(row) for row in rows[: int(text)]]
+    return {
+        "object": "list",
+        "data": data,
+        "has_more": len(rows) > int(text),
+        "first_id": data[0]["id"] if data else None,
+        "last_id": data[-1]["id"] if data else None,
+    }

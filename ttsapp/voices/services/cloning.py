@@ -1,0 +1,175 @@
+"""From a recording to a voice: looked at, cut, encoded by the engine, kept; or refused with nothing
+kept. These wait for the engine, so they belong to the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ttsapp import database, recent
+from ttsapp.audit.services import Actor
+from ttsapp.engine import voices as engine
+from ttsapp.errors import ApiError, invalid
+from ttsapp.speech.encoders import audio_format, encode_whole
+from ttsapp.speech.encoders.samples import to_int16
+from ttsapp.tenants.models import Tenant
+from ttsapp.voices import fields, selectors, storage
+from ttsapp.voices.catalogue import SpeechModel
+from ttsapp.voices.clips.checks import Reference, check
+from ttsapp.voices.clips.decoding import decode
+from ttsapp.voices.models import Consent, Kind, Voice
+from ttsapp.voices.services import registry, shelves
+from ttsapp.voices.services.registry import Description, Encoded
+from ttsapp.voices.storage import Blob
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What an API calls these fields, so that refusals name them."""
+
+    recording: str = "audio_sample"
+    text: str = "text"
+    consent: str = "consent"
+
+
+async def clone(
+    actor: Actor,
+    tenant: Tenant,
+    said: Description,
+    consent_id: str,
+    recording: bytes,
+    text: str = "",
+    *,
+    names: Names = Names(),
+) -> Voice:
+    """A voice like the recording's; with what is said in it, of its manner too. Raises ApiError."""
+    consent = await _consent(tenant, consent_id, names.consent)
+    words = fields.line(text, names.text, fields.TEXT_LENGTH, is_required=False)
+    model = await _maker(in_context=bool(words))
+    await database.read(registry.check_room, tenant, said.name)
+    reference = await referenced(recording, words, names)
+    encoded = await encode(model, reference, words)
+    kind = Kind.IN_CONTEXT if words else Kind.X_VECTOR
+    return await keep(actor, tenant, kind, said, encoded, consent)
+
+
+async def embed(
+    actor: Actor,
+    tenant: Tenant,
+    said: Description,
+    consent_id: str,
+    values: Sequence[float],
+    *,
+    names: Names = Names(recording="embedding"),
+) -> Voice:
+    """A voice from a speaker embedding that was made elsewhere, for the model that is served."""
+    consent = await _consent(tenant, consent_id, names.consent)
+    model = await _maker(in_context=False)
+    await database.read(registry.check_room, tenant, said.name)
+    _check_embedding(model, values, names.recording)
+    found = await engine.embed(model.id, values)
+    await asyncio.to_thread(storage.put_named, Blob.ARTIFACT, found.id, found.artifact)
+    encoded = Encoded(found.id, found.model, found.fingerprint)
+    return await keep(actor, tenant, Kind.X_VECTOR, said, encoded, consent)
+
+
+async def renew(actor: Actor, voice: Voice, recording: bytes, text: str, names: Names) -> None:
+    """Another recording for a voice: its next version. Raises ApiError."""
+    if voice.consent is not None:
+        registry.check_consent(voice.consent)
+    words = fields.line(text, names.text, fields.TEXT_LENGTH, is_required=False)
+    model = await _maker(in_context=bool(words))
+    reference = await referenced(recording, words, names)
+    encoded = await encode(model, reference, words)
+    await database.write(registry.add_version, actor, voice, encoded)
+
+
+async def referenced(recording: bytes, text: str, names: Names) -> Reference:
+    """The stretch of it that is used. Raises ApiError 400 or 413."""
+    decoded = await decode(recording, names.recording)
+    return await asyncio.to_thread(check, decoded, text, names.recording, names.text)
+
+
+async def encode(model: SpeechModel, reference: Reference, text: str) -> Encoded:
+    """By the engine; artifact and clip are in the store then. Raises ApiError."""
+    pcm = np.ascontiguousarray(reference.samples, "<f4").tobytes()
+    found = await engine.encode(model.id, pcm, text)
+    clip = await asyncio.to_thread(_stored, found, reference)
+    return Encoded(
+        artifact=found.id,
+        model=found.model,
+        fingerprint=found.fingerprint,
+        clip=clip,
+        text=text,
+        start_ms=reference.window.start_ms,
+        end_ms=reference.window.end_ms,
+        checks=reference.report,
+    )
+
+
+def _stored(found: engine.EncodedVoice, reference: Reference) -> str:
+    storage.put_named(Blob.ARTIFACT, found.id, found.artifact)
+    pcm = to_int16(reference.samples).tobytes()
+    return storage.put(Blob.CLIP, encode_whole(audio_format("flac"), pcm))
+
+
+async def keep(
+    actor: Actor,
+    tenant: Tenant,
+    kind: Kind,
+    said: Description,
+    encoded: Encoded,
+    consent: Consent | None,
+) -> Voice:
+    """Returns when every process knows the voice: whoever has its id can speak with it at once,
+    through whichever."""
+    try:
+        voice = await database.write(
+            registry.create_voice, actor, tenant, kind, said, encoded, consent
+        )
+    except ApiError:
+        await database.write(shelves.release, encoded.blobs)
+        raise
+    await asyncio.sleep(recent.FRESH_SECONDS)
+    return voice
+
+
+async def _consent(tenant: Tenant, public_id: str, field: str) -> Consent:
+    """Raises ApiError 400 without one, 403 for one that has ended."""
+    if not public_id:
+        message = (
+            f"{field} is required: no voice is cloned without its speaker's consent. Record one "
+            "with POST /v1/audio/voice_consents or in the console, and send its id."
+        )
+        raise invalid(message, field, "consent_required")
+    consent = await database.read(selectors.consent_of, tenant.pk, public_id)
+    if consent is None:
+        message = f"There is no consent {public_id[:50]!r} in this account: record one first."
+        raise invalid(message, field, "unknown_consent")
+    registry.check_consent(consent)
+    return consent
+
+
+async def _maker(*, in_context: bool) -> SpeechModel:
+    model = (await selectors.catalogue()).maker(in_context=in_context)
+    if model is None:
+        what = "with what is said in it" if in_context else "from recordings"
+        message = f"No engine here can clone a voice {what}: a checkpoint of kind base is needed."
+        raise ApiError(400, "cloning_not_served", message)
+    return model
+
+
+def _check_embedding(model: SpeechModel, values: Sequence[float], field: str) -> None:
+    """Before the engine: what it would refuse, under the field's own name."""
+    if len(values) != model.embedding_size:
+        message = (
+            f"{field} has {len(values)} values; the model {model.id!r} takes "
+            f"{model.embedding_size}."
+        )
+        raise invalid(message, field, "wrong_dimension")
+    if not all(math.isfinite(value) for value in values) or not any(values):
+        raise invalid(f"{field} must be finite numbers, not all zero.", field)

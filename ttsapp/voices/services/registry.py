@@ -1,0 +1,283 @@
+"""Voices: kept once they are encoded, changed, shared, deleted with all that they were made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core import signing
+from django.db import IntegrityError, transaction
+from django.db.models import Max, Q
+from django.utils import timezone
+
+from ttsapp.audit.actions import Action
+from ttsapp.audit.services import SYSTEM, Actor, record
+from ttsapp.errors import ApiError, invalid
+from ttsapp.tenants.models import Tenant
+from ttsapp.voices import storage
+from ttsapp.voices.models import Consent, HiddenPreset, Kind, Share, Voice, VoiceVersion
+from ttsapp.voices.services import shelves
+from ttsapp.voices.storage import Blob
+
+CODE_SALT = "voice share"
+CODE_SECONDS = 7 * 24 * 3600
+# One account is not told who acted in another.
+_ANOTHER = Actor(None, "another account")
+CHANGEABLE = ("name", "description", "language", "tags", "speed")
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What people say of a voice; checked (`fields.py`)."""
+
+    name: str
+    description: str = ""
+    language: str = "auto"
+    tags: tuple[str, ...] = ()
+    speed: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """What a version is made of: in the store already. `clip` is empty where there is none."""
+
+    artifact: str
+    model: str
+    fingerprint: str
+    clip: str = ""
+    text: str = ""
+    start_ms: int = 0
+    end_ms: int = 0
+    checks: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def blobs(self) -> list[tuple[Blob, str]]:
+        return [(Blob.ARTIFACT, self.artifact), (Blob.CLIP, self.clip)]
+
+
+def check_room(tenant: Tenant, name: str) -> None:
+    """Raises ApiError 409 before anything is encoded that could not be kept."""
+    live = Voice.objects.filter(tenant=tenant, deleted_at=None)
+    if live.count() >= settings.VOICES:
+        message = f"An account may have {settings.VOICES} voices: delete one first."
+        raise ApiError(409, "too_many_voices", message)
+    if live.filter(folded_name=name.casefold()).exists():
+        raise _name_taken()
+
+
+@transaction.atomic
+def create_voice(
+    actor: Actor,
+    tenant: Tenant,
+    kind: Kind,
+    said: Description,
+    encoded: Encoded,
+    consent: Consent | None,
+) -> Voice:
+    """Raises ApiError 409 for a name that is taken, 403 for a consent that has ended meanwhile."""
+    check_room(tenant, said.name)
+    if consent is not None:
+        check_consent(Consent.objects.select_for_update().get(pk=consent.pk))
+    try:
+        with transaction.atomic():
+            voice = Voice.objects.create(
+                tenant=tenant,
+                consent=consent,
+                kind=kind,
+                name=said.name,
+                folded_name=said.name.casefold(),
+                description=said.description,
+                language=said.language,
+                tags=list(said.tags),
+                speed=said.speed,
+                created_by=actor.label,
+            )
+    except IntegrityError:
+        raise _name_taken() from None
+    _add_version(actor, voice, encoded)
+    record(
+        actor,
+        Action.VOICE_CREATED,
+        tenant,
+        voice.public_id,
+        name=said.name,
+        kind=kind.value,
+        consent=consent.public_id if consent is not None else None,
+        artifact=encoded.artifact,
+    )
+    return voice
+
+
+@transaction.atomic
+def add_version(actor: Actor, voice: Voice, encoded: Encoded) -> VoiceVersion | None:
+    """The voice speaks by it from now on. None when it was deleted meanwhile."""
+    locked = Voice.objects.select_for_update().get(pk=voice.pk)
+    if locked.deleted_at is not None:
+        shelves.release(encoded.blobs)
+        return None
+    version = _add_version(actor, locked, encoded)
+    record(
+        actor,
+        Action.VOICE_RENEWED,
+        voice.tenant,
+        voice.public_id,
+        version=version.number,
+        model=encoded.model,
+        artifact=encoded.artifact,
+    )
+    return version
+
+
+@transaction.atomic
+def change_voice(actor: Actor, voice: Voice, **changed: Any) -> bool:
+    """Any of CHANGEABLE, checked. False when that is as it was. Raises ApiError 409 on the name."""
+    assert set(changed) <= set(CHANGEABLE), "not a field that is changed"
+    locked = Voice.objects.select_for_update().get(pk=voice.pk)
+    changes = {
+        name: [getattr(locked, name), value]
+        for name, value in changed.items()
+        if getattr(locked, name) != value
+    }
+    if not changes:
+        return False
+    if "name" in changes:
+        changed["folded_name"] = changed["name"].casefold()
+    try:
+        with transaction.atomic():
+            Voice.objects.filter(pk=voice.pk).update(**changed)
+    except IntegrityError:
+        raise _name_taken() from None
+    shelves.note_change(locked)
+    record(actor, Action.VOICE_CHANGED, voice.tenant, voice.public_id, changes=changes)
+    return True
+
+
+@transaction.atomic
+def delete_voice(actor: Actor, voice: Voice) -> bool:
+    """Its versions, artifacts and recordings go; every process forgets them within a second. False
+    when it was deleted already. The audit row names what was removed."""
+    locked = Voice.objects.select_for_update().get(pk=voice.pk)
+    if locked.deleted_at is not None:
+        return False
+    versions = list(locked.versions.all())
+    shelves.note_change(locked)
+    locked.versions.all().delete()
+    locked.shares.all().delete()
+    locked.folded_name, locked.deleted_at = None, timezone.now()
+    locked.save(update_fields=["folded_name", "deleted_at"])
+    blobs = {(Blob.ARTIFACT, version.artifact) for version in versions}
+    blobs |= {(Blob.CLIP, version.clip) for version in versions if version.clip}
+    shelves.release(blobs)
+    record(
+        actor,
+        Action.VOICE_DELETED,
+        voice.tenant,
+        voice.public_id,
+        name=voice.name,
+        removed=sorted(f"{kind}/{digest}" for kind, digest in blobs),
+    )
+    return True
+
+
+def delete_ended(older_than: timedelta) -> int:
+    """Voices whose consent ended so long ago. Returns how many."""
+    before = timezone.now() - older_than
+    is_over = Q(consent__withdrawn_at__lte=before) | Q(consent__expires_at__lte=before)
+    ended = Voice.objects.filter(is_over, deleted_at=None).select_related("tenant")
+    return sum(delete_voice(SYSTEM, voice) for voice in ended)
+
+
+def check_consent(consent: Consent) -> None:
+    """Raises ApiError 403 for one that has ended."""
+    if consent.state != "active":
+        message = f"This consent is {consent.state}: record a new one of the speaker's."
+        raise ApiError(403, f"consent_{consent.state}", message, field="consent")
+
+
+# ---- who else may use it
+
+
+def share_code(voice: Voice) -> str:
+    """For a week: whoever enters it in their own account may speak with the voice."""
+    return signing.dumps(voice.public_id, salt=CODE_SALT, compress=False)
+
+
+@transaction.atomic
+def accept_share(actor: Actor, tenant: Tenant, code: str) -> Voice:
+    """Raises ApiError 400 for a code that is none, no longer one, or the tenant's own."""
+    try:
+        public_id = signing.loads(code.strip(), salt=CODE_SALT, max_age=CODE_SECONDS)
+    except signing.BadSignature:
+        raise _no_code() from None
+    voice = Voice.objects.filter(public_id=public_id, deleted_at=None).first()
+    if voice is None or voice.tenant_id == tenant.pk:
+        raise _no_code()
+    _, is_new = Share.objects.get_or_create(voice=voice, tenant=tenant)
+    if is_new:
+        shelves.note_tenants([tenant.pk])
+        record(actor, Action.VOICE_SHARED, tenant, voice.public_id, name=voice.name)
+        record(_ANOTHER, Action.VOICE_SHARED, voice.tenant, voice.public_id, name=voice.name)
+    return voice
+
+
+@transaction.atomic
+def end_share(actor: Actor, tenant: Tenant, share: Share) -> None:
+    """By either side, whose actor the other is not told; in force within a second."""
+    voice = share.voice
+    share.delete()
+    shelves.note_tenants([share.tenant_id])
+    for party in (voice.tenant, share.tenant):
+        who = actor if party == tenant else _ANOTHER
+        record(who, Action.VOICE_UNSHARED, party, voice.public_id, name=voice.name)
+
+
+@transaction.atomic
+def hide_preset(actor: Actor, tenant: Tenant, name: str) -> None:
+    _, is_new = HiddenPreset.objects.get_or_create(tenant=tenant, name=name)
+    if is_new:
+        shelves.note_tenants([tenant.pk])
+        record(actor, Action.PRESET_HIDDEN, tenant, name)
+
+
+@transaction.atomic
+def show_preset(actor: Actor, tenant: Tenant, name: str) -> None:
+    removed, _ = HiddenPreset.objects.filter(tenant=tenant, name=name).delete()
+    if removed:
+        shelves.note_tenants([tenant.pk])
+        record(actor, Action.PRESET_SHOWN, tenant, name)
+
+
+# ---- inside
+
+
+def _add_version(actor: Actor, voice: Voice, encoded: Encoded) -> VoiceVersion:
+    last = voice.versions.aggregate(last=Max("number"))["last"] or 0
+    version = VoiceVersion.objects.create(
+        voice=voice,
+        number=last + 1,
+        model=encoded.model,
+        fingerprint=encoded.fingerprint,
+        artifact=encoded.artifact,
+        clip=encoded.clip,
+        text=encoded.text,
+        start_ms=encoded.start_ms,
+        end_ms=encoded.end_ms,
+        checks=dict(encoded.checks),
+        created_by=actor.label,
+    )
+    assert storage.has(Blob.ARTIFACT, encoded.artifact), "stored before it is named"
+    shelves.note_change(voice)
+    return version
+
+
+def _name_taken() -> ApiError:
+    message = "There is a voice of that name already: choose another, or delete that one."
+    return ApiError(409, "name_taken", message, field="name")
+
+
+def _no_code() -> ApiError:
+    message = "This is no code of a voice that is shared, or its week is over: ask for a new one."
+    return invalid(message, "code", "unknown_share_code")
