@@ -76,10 +76,12 @@ class CancelStream(Message, frozen=True):
 
 
 class EncodeClip(Message, frozen=True):
-    """Make a voice from mono 24 kHz float32 samples (little-endian)."""
+    """Make a voice from mono 24 kHz float32 samples (little-endian): an embedding, and on request
+    codes."""
 
     clip: int
     pcm: bytes
+    with_codes: bool
 
 
 ToCore = Submit | Extend | CancelStream | EncodeClip

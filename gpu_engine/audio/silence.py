@@ -11,6 +11,7 @@ from gpu_engine.audio.level import Samples, window_rms
 WINDOW = 240  # 10 ms
 AUDIBLE = 10 ** (-50 / 20)  # full scale is 1; speech onsets rise through -50 dBFS
 KEPT_WINDOWS = 2  # 20 ms before the onset: a soft consonant starts below the threshold
+CLOSING = 12_000  # half a second
 LONGEST = 24_000  # a second of silence is removed at most; more may be meant
 
 
@@ -29,6 +30,13 @@ class QuietRun:
         else:
             self.samples += len(audio)
         return self.samples
+
+
+def with_closing_silence(audio: Samples) -> Samples:
+    """The audio with half a second of silence behind its last sound, whatever it has of its own."""
+    quiet = QuietRun().push(audio[: len(audio) // WINDOW * WINDOW])
+    missing = max(0, CLOSING - quiet)
+    return np.concatenate([audio, np.zeros(missing, np.float32)])
 
 
 @dataclass(slots=True)

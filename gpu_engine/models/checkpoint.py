@@ -102,6 +102,12 @@ def _load_encoder(codec: _Weights, config: TtsConfig) -> CodecEncoder | None:
     return codec.load(lambda: CodecEncoder(config.codec.encoder_config, groups), "encoder.")
 
 
+def has_codec_encoder(folder: Path) -> bool:
+    """Whether clones in context can be made with this checkpoint: its header says."""
+    with _opened(folder / CODEC / WEIGHTS, "cpu") as codec:
+        return codec.has("encoder.")
+
+
 class _Weights:
     """An open safetensors file that knows which of its tensors were read."""
 

@@ -18,10 +18,19 @@ VARIANCE_FLOOR = 1e-12
 
 def log_mel(audio: Tensor, bands: int = 128) -> Tensor:
     """Audio [B, S] at 24 kHz to natural-log mel magnitudes [B, frames, bands], float32."""
+    return windows_to_mel(padded(audio.float()), bands)
+
+
+def padded(audio: Tensor) -> Tensor:
+    """Audio [B, S] with what the first and the last window hear beyond it."""
     edge = (FFT_SIZE - HOP) // 2
-    padded = F.pad(audio.float()[:, None], (edge, edge), mode="reflect")[:, 0]
+    return F.pad(audio[:, None], (edge, edge), mode="reflect")[:, 0]
+
+
+def windows_to_mel(audio: Tensor, bands: int) -> Tensor:
+    """Every whole window of padded audio [B, S] by itself."""
     window = torch.hann_window(FFT_SIZE, device=audio.device)
-    spectrum = torch.stft(padded, FFT_SIZE, HOP, window=window, center=False, return_complex=True)
+    spectrum = torch.stft(audio, FFT_SIZE, HOP, window=window, center=False, return_complex=True)
     magnitude = (spectrum.real.square() + spectrum.imag.square() + 1e-9).sqrt()
     filters = mel_filters(bands).to(audio.device)
     return (filters @ magnitude).clamp(min=1e-5).log().transpose(1, 2)
@@ -129,12 +138,13 @@ class AttentiveStatistics(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         even = torch.full_like(x[:, :1], 1.0 / x.shape[2])
-        context = [part.expand_as(x) for part in _statistics(x, even)]
+        context = [part.expand_as(x) for part in statistics(x, even)]
         weights = self.conv(self.tdnn(torch.cat([x, *context], 1)).tanh()).softmax(2)
-        return torch.cat(_statistics(x, weights), 1)
+        return torch.cat(statistics(x, weights), 1)
 
 
-def _statistics(x: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+def statistics(x: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and deviation over time of [B, C, T], weighted."""
     mean = (weights * x).sum(2, keepdim=True)
     variance = (weights * (x - mean).square()).sum(2, keepdim=True)
     return mean, variance.clamp(min=VARIANCE_FLOOR).sqrt()

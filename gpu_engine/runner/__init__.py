@@ -4,6 +4,7 @@ from gpu_engine.runner.local import LocalDevice
 from gpu_engine.runner.protocol import CacheStats, Device, Outcome, Shapes, Ticket
 from gpu_engine.runner.runner import Runner, Sampled
 from gpu_engine.runner.session import Session
+from gpu_engine.runner.voice import VoiceEncoding
 
 __all__ = [
     "CacheStats",
@@ -15,4 +16,5 @@ __all__ = [
     "Session",
     "Shapes",
     "Ticket",
+    "VoiceEncoding",
 ]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gpu_engine.runner.session import Session
+from gpu_engine.runner.voice import VoiceEncoding
 
 Slots = NDArray[np.int64]
 
@@ -124,8 +125,12 @@ class Device(Protocol):
         """The next frames of each row as audio."""
         ...
 
-    def encode_voice(self, pcm: bytes) -> Ticket:
-        """A float32 clip as a voice."""
+    def begin_voice(self, pcm: bytes, with_codes: bool) -> VoiceEncoding:
+        """A float32 clip that is to be a voice, nothing done yet."""
+        ...
+
+    def encode(self, encoding: VoiceEncoding) -> Ticket:
+        """Its next piece; the last one's outcome has the voice."""
         ...
 
     def cache_stats(self) -> dict[str, CacheStats]:

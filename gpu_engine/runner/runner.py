@@ -19,7 +19,6 @@ from gpu_engine.runner.cache import Kept, beginning_key
 from gpu_engine.runner.kv_cache import KvCache, PrefillAttend, StepAttend
 from gpu_engine.runner.parts import Part, Reading, cut, packed
 from gpu_engine.runner.session import Session
-from gpu_engine.runner.voice import encode_voice
 
 # Each of three caches. An official preset's beginning takes 1.2 MB, that of a clone in context up
 # to 40, the codec's state behind its reference 5.
@@ -214,9 +213,6 @@ class Runner:
         for session in sessions:
             session.decoded += frames
         return list(audio.cpu().numpy())
-
-    def encode_voice(self, pcm: bytes) -> tuple[bytes, bytes]:
-        return encode_voice(self.checkpoint, pcm)
 
     def settle(self) -> None:
         """Waits for the device, so that the time around a job is the job's own."""

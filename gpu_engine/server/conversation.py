@@ -46,8 +46,7 @@ class Conversation:
         first = await self._next()
         if first is None or first.WhichOneof("message") != "start":
             raise InvalidRequest("the first message must be start", "start")
-        self._start = first.start
-        self._desk.check(self._start)
+        self._start = self._desk.admit(first.start)
         mailbox = self._link.open(self._stream)
         reading = asyncio.create_task(self._read(mailbox))
         reading.add_done_callback(lambda task: self._reader_ended(task, mailbox))

@@ -14,7 +14,7 @@ from gpu_engine import messages as m
 from gpu_engine.align import Aligner
 from gpu_engine.config import TtsConfig
 from gpu_engine.errors import EngineFull
-from gpu_engine.runner import Device, Outcome
+from gpu_engine.runner import Device, Outcome, VoiceEncoding
 from gpu_engine.scheduler import BooksError, Ended, Job, Kind, Result, Scheduler, Stream
 from gpu_engine.server.flight import Flight
 from gpu_engine.server.sessions import open_session
@@ -53,7 +53,7 @@ class Engine:
         self.device, self.scheduler = device, scheduler
         self._config, self._send = config, send
         self.live: dict[int, Voiceover] = {}
-        self.clips: dict[int, bytes] = {}
+        self.clips: dict[int, VoiceEncoding] = {}
         self.counters = {kind: Counters() for kind in Kind}
         self.captions = Captions(aligner, scheduler, send)
         self.flight = Flight(device, overlapped, self.captions.look)
@@ -70,7 +70,8 @@ class Engine:
                 self._finish(self.scheduler.cancel(message.stream))
                 self.captions.drop(message.stream)
             case m.EncodeClip():
-                self.clips[message.clip] = message.pcm
+                voice = self.device.begin_voice(message.pcm, message.with_codes)
+                self.clips[message.clip] = voice
                 self.scheduler.add_clip(message.clip, now)
         self._seat()
 
@@ -123,8 +124,7 @@ class Engine:
         self._seat()
         if job is not None:
             self.scheduler.launch(job, clock())
-            clip = self.clips.pop(job.clip) if job.kind is Kind.ENCODE else b""
-            self.flight.launch(job, clip)
+            self.flight.launch(job, self.clips.get(job.clip))
         landed = self.flight.land(waiting=job is None)
         for done, outcome in landed:
             self._book(done, outcome, clock())
@@ -133,8 +133,7 @@ class Engine:
     def _book(self, job: Job, outcome: Outcome, now: float) -> None:
         self._account(job, outcome.seconds)
         if job.kind is Kind.ENCODE:
-            self.scheduler.complete(job, Result(seconds=outcome.seconds), now)
-            self._tell_voice(job.clip, outcome)
+            self._book_voice(job, outcome, now)
             return
         if job.kind is Kind.ALIGN:
             self.scheduler.complete(job, Result(seconds=outcome.seconds), now)
@@ -199,11 +198,17 @@ class Engine:
         else:
             self.captions.end(finished(voiceover, ended))
 
-    def _tell_voice(self, clip: int, outcome: Outcome) -> None:
+    def _book_voice(self, job: Job, outcome: Outcome, now: float) -> None:
+        broken = bool(outcome.broken.any())
+        more = outcome.voice is None and not broken
+        self.scheduler.complete(job, Result(more=more, seconds=outcome.seconds), now)
+        if more:
+            return
+        del self.clips[job.clip]
         if outcome.voice is None:
-            self._send(m.ClipFailed(clip, "internal", "the voice could not be encoded"))
+            self._send(m.ClipFailed(job.clip, "internal", "the voice could not be encoded"))
         else:
-            self._send(m.ClipEncoded(clip, *outcome.voice))
+            self._send(m.ClipEncoded(job.clip, *outcome.voice))
 
     def _account(self, job: Job, seconds: float) -> None:
         counters = self.counters[job.kind]

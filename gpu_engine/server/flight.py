@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from gpu_engine.runner import Device, Outcome, Ticket
+from gpu_engine.runner import Device, Outcome, Ticket, VoiceEncoding
 from gpu_engine.scheduler import Job, Kind
 
 GENERATION = frozenset({Kind.PREFILL, Kind.TALKER, Kind.PREDICTOR})
@@ -36,9 +36,9 @@ class Flight:
     def empty(self) -> bool:
         return not any(jobs for _, jobs in self._lanes)
 
-    def launch(self, job: Job, clip: bytes = b"") -> None:
+    def launch(self, job: Job, voice: VoiceEncoding | None = None) -> None:
         jobs = next(jobs for kinds, jobs in self._lanes if job.kind in kinds)
-        jobs.append((job, self._start(job, clip)))
+        jobs.append((job, self._start(job, voice)))
 
     def land(self, waiting: bool) -> list[tuple[Job, Outcome]]:
         """What is done by now. Waits for the oldest job of the first lane that has one where a lane
@@ -53,7 +53,7 @@ class Flight:
             landed.append((job, ticket.wait()))
         return landed
 
-    def _start(self, job: Job, clip: bytes) -> Ticket:
+    def _start(self, job: Job, voice: VoiceEncoding | None) -> Ticket:
         match job.kind:
             case Kind.PREFILL:
                 return self._device.prefill(job.slots)
@@ -64,7 +64,8 @@ class Flight:
             case Kind.CODEC:
                 return self._device.decode(job.slots, job.frames)
             case Kind.ENCODE:
-                return self._device.encode_voice(clip)
+                assert voice is not None, "a piece is of a voice"
+                return self._device.encode(voice)
             case Kind.ALIGN:
                 assert self._look is not None, "words are asked for where there is an aligner"
                 return self._look(job.stream)

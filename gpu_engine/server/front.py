@@ -9,23 +9,25 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import grpc
-import numpy as np
 
 from gpu_engine import messages as m
 from gpu_engine.align.load import languages as languages_of_words
 from gpu_engine.audio.onset import Listener
 from gpu_engine.config import SAMPLE_RATE, TtsConfig
 from gpu_engine.errors import EngineError, InvalidRequest
-from gpu_engine.models.checkpoint import checkpoint_fingerprint
+from gpu_engine.models.checkpoint import checkpoint_fingerprint, has_codec_encoder
 from gpu_engine.models.tokenizer import TextTokenizer
 from gpu_engine.proto import engine_pb2 as pb
 from gpu_engine.proto import engine_pb2_grpc
+from gpu_engine.server.artifact import Seal, voice_key
 from gpu_engine.server.conversation import Conversation, Requests, error_event
 from gpu_engine.server.metrics import Metrics
 from gpu_engine.server.opening import Desk
 from gpu_engine.server.presets import languages, presets
 from gpu_engine.server.settings import EngineSettings
 from gpu_engine.server.supervisor import State, Supervisor
+from gpu_engine.server.voice_maker import VoiceMaker
+from gpu_engine.server.voices import Voices
 
 # Subscriptable for the type checker only.
 if TYPE_CHECKING:
@@ -40,7 +42,6 @@ STATES = {
     State.SILENT: pb.EngineStatus.STATE_DOWN,
     State.DOWN: pb.EngineStatus.STATE_DOWN,
 }
-SHORTEST_CLIP_S, LONGEST_CLIP_S = 1, 30
 WATCH_MS, FASTEST_WATCH_MS = 1000, 100
 
 
@@ -48,10 +49,10 @@ class EngineService(engine_pb2_grpc.EngineServicer):
     """Answers for one checkpoint and the one core that its supervisor keeps alive."""
 
     def __init__(
-        self, desk: Desk, supervisor: Supervisor, fingerprint: str, metrics: Metrics
+        self, desk: Desk, maker: VoiceMaker, supervisor: Supervisor, metrics: Metrics
     ) -> None:
-        self._desk, self._supervisor = desk, supervisor
-        self._fingerprint, self._metrics = fingerprint, metrics
+        self._desk, self._maker = desk, maker
+        self._supervisor, self._metrics = supervisor, metrics
         self._started = time.monotonic()
         self._news = asyncio.Event()
 
@@ -79,15 +80,10 @@ class EngineService(engine_pb2_grpc.EngineServicer):
         self, request: pb.EncodeVoiceRequest, context: Context
     ) -> pb.EncodeVoiceResponse:
         try:
-            self._check_clip(request)
-            encoded = await self._supervisor.link.encode(request.pcm)
+            return await self._maker.make(request, self._supervisor.link)
         except EngineError as error:
             await _abort(context, error)
             raise
-        embedding = np.frombuffer(encoded.embedding, "<f4").tolist()
-        return pb.EncodeVoiceResponse(
-            embedding=pb.SpeakerEmbedding(values=embedding), codes=encoded.codes
-        )
 
     async def Models(  # noqa: N802
         self, request: pb.ModelsRequest, context: Context
@@ -102,7 +98,9 @@ class EngineService(engine_pb2_grpc.EngineServicer):
             sample_rate=SAMPLE_RATE,
             max_text_tokens=self._desk.settings.max_text_tokens,
             can_encode_voice=config.kind == "base",
-            fingerprint=self._fingerprint,
+            can_encode_reference=self._maker.can_encode_reference,
+            embedding_size=config.talker.hidden_size if config.kind == "base" else 0,
+            fingerprint=self._desk.voices.fingerprint,
             word_time_languages=self._desk.word_languages,
         )
         return pb.ModelsResponse(models=[model])
@@ -154,29 +152,20 @@ class EngineService(engine_pb2_grpc.EngineServicer):
                 status.modules[name].last_ms = counters.last_ms
         return status
 
-    def _check_clip(self, request: pb.EncodeVoiceRequest) -> None:
-        if request.model not in ("", self._desk.model):
-            raise InvalidRequest(f"unknown model {request.model!r}", "model")
-        if self._desk.config.kind != "base":
-            raise InvalidRequest(f"a {self._desk.config.kind} model cannot clone voices", "model")
-        if len(request.pcm) % 4:
-            raise InvalidRequest("the clip is not float32 samples", "pcm")
-        samples = np.frombuffer(request.pcm, "<f4")
-        if not SHORTEST_CLIP_S <= len(samples) / SAMPLE_RATE <= LONGEST_CLIP_S:
-            limits = f"{SHORTEST_CLIP_S} to {LONGEST_CLIP_S} s"
-            raise InvalidRequest(f"a clip is {limits} long", "pcm")
-        if not np.isfinite(samples).all() or not samples.any():
-            raise InvalidRequest("the clip is silent or has samples that are not numbers", "pcm")
-
 
 def build_service(
     settings: EngineSettings, config: TtsConfig, supervisor: Supervisor, metrics: Metrics
 ) -> EngineService:
-    """Raises CheckpointError when the tokenizer or the weights' headers can't be read."""
+    """Raises EngineError when the tokenizer, the weights' headers or the key can't be read."""
     tokenizer = TextTokenizer(settings.folder, config.text_ids)
     told = languages_of_words(settings.aligner_folder)
-    desk = Desk(settings.folder.resolve().name, config, tokenizer, settings, told)
-    return EngineService(desk, supervisor, checkpoint_fingerprint(settings.folder), metrics)
+    model = settings.folder.resolve().name
+    fingerprint = checkpoint_fingerprint(settings.folder)
+    voices = Voices(model, config, fingerprint, Seal(voice_key()))
+    desk = Desk(model, config, tokenizer, settings, voices, told)
+    can_encode_reference = config.kind == "base" and has_codec_encoder(settings.folder)
+    maker = VoiceMaker(desk, can_encode_reference)
+    return EngineService(desk, maker, supervisor, metrics)
 
 
 def _cache(kept: m.CacheCounters) -> pb.CacheStatus:

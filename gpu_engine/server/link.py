@@ -78,13 +78,13 @@ class Link:
         if not mailbox.closed:
             self.tell(m.CancelStream(stream))
 
-    async def encode(self, pcm: bytes) -> m.ClipEncoded:
+    async def encode(self, pcm: bytes, with_codes: bool = False) -> m.ClipEncoded:
         """Raises EngineFull when too many clips wait already, EngineError when it fails."""
         if len(self._clips) >= MOST_CLIPS:
             raise EngineFull(CLIP_WAIT_MS)
         clip = self.number()
         self._clips[clip] = asyncio.get_running_loop().create_future()
-        self.tell(m.EncodeClip(clip, pcm))
+        self.tell(m.EncodeClip(clip, pcm, with_codes))
         try:
             return await self._clips[clip]
         finally:

@@ -3,7 +3,6 @@ the name of its field; nothing past this point checks a client again."""
 
 from __future__ import annotations
 
-import math
 import secrets
 from dataclasses import dataclass
 
@@ -27,6 +26,7 @@ from gpu_engine.proto import engine_pb2 as pb
 from gpu_engine.scheduler import RAMPS
 from gpu_engine.server.limits import frame_cap, is_speakable
 from gpu_engine.server.settings import EngineSettings
+from gpu_engine.server.voices import Voices
 
 PROFILES = {
     pb.CHUNK_PROFILE_UNSPECIFIED: "balanced",
@@ -34,14 +34,8 @@ PROFILES = {
     pb.CHUNK_PROFILE_BALANCED: "balanced",
     pb.CHUNK_PROFILE_THROUGHPUT: "throughput",
 }
-VOICES_OF_KIND = {
-    "custom_voice": ("preset",),
-    "base": ("embedding", "reference"),
-    "voice_design": ("described",),
-}
 CHARACTERS_PER_TOKEN = 16
 LONGEST_NAME = 256
-MOST_REFERENCE_FRAMES = 750  # a minute
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +47,22 @@ class Desk:
     config: TtsConfig
     tokenizer: TextTokenizer
     settings: EngineSettings
+    voices: Voices
     word_languages: tuple[str, ...] = ()
 
+    def admit(self, start: pb.Start) -> pb.Start:
+        """Checks everything but the text, and opens an artifact. Raises EngineError."""
+        self.check(start)
+        if start.voice.WhichOneof("kind") != "artifact":
+            return start
+        opened = pb.Start()
+        opened.CopyFrom(start)
+        opened.voice.CopyFrom(self.voices.opened(start.voice.artifact))
+        self.check(opened)
+        return opened
+
     def check(self, start: pb.Start) -> None:
-        """Everything but the text. Raises InvalidRequest."""
+        """Everything but the text and what is in an artifact. Raises InvalidRequest."""
         if start.model not in ("", self.model):
             raise InvalidRequest(f"unknown model {start.model!r}", "model")
         if max(len(start.request_id), len(start.tenant)) > LONGEST_NAME:
@@ -85,8 +91,10 @@ class Desk:
             raise InvalidRequest(f"words can be told in {told}, not in {language}", "word_times")
 
     def streams_text(self, start: pb.Start) -> bool:
-        """True when speech may begin before all text is there. With a reference it waits: the
-        transcript and the text share one alignment to the reference's frames."""
+        """True when speech may begin before all text is there. With a reference it waits, unless
+        that comes first: the transcript and the text share one alignment to its frames."""
+        if start.layout == pb.TEXT_LAYOUT_REFERENCE_FIRST:
+            return True
         if start.voice.WhichOneof("kind") == "reference":
             return False
         if start.layout == pb.TEXT_LAYOUT_UNSPECIFIED:
@@ -159,36 +167,12 @@ class Desk:
         return choice
 
     def _check_voice(self, start: pb.Start) -> None:
-        kind = start.voice.WhichOneof("kind")
-        if kind is None:
-            raise InvalidRequest("no voice is given", "voice")
-        if kind not in VOICES_OF_KIND[self.config.kind]:
-            raise InvalidRequest(f"a {self.config.kind} model takes no {kind} voice", "voice")
+        self.voices.check(start.voice)
         if start.instructions and not takes_instructions(self.config):
             message = "this model follows no instructions: leave them out"
             raise InvalidRequest(message, "instructions")
-        if kind in ("embedding", "reference"):
-            self._check_clone(start.voice)
-
-    def _check_clone(self, voice: pb.Voice) -> None:
-        values, width = _embedding(voice).values, self.config.talker.hidden_size
-        if len(values) != width:
-            raise InvalidRequest(f"a speaker embedding has {width} values", "voice")
-        if not all(map(math.isfinite, values)):
-            raise InvalidRequest("a speaker embedding has finite values", "voice")
-        if voice.WhichOneof("kind") == "reference":
-            self._check_codes(voice.reference.codes)
-            self.check_length(voice.reference.text, "voice")
-
-    def _check_codes(self, raw: bytes) -> None:
-        groups = self.config.talker.num_code_groups
-        if not raw or len(raw) % (2 * groups):
-            raise InvalidRequest(f"reference codes are uint16 [frames, {groups}]", "voice")
-        if len(raw) > 2 * groups * MOST_REFERENCE_FRAMES:
-            raise InvalidRequest("the reference is longer than a minute", "voice")
-        limit = self.config.talker.code_predictor_config.vocab_size
-        if int(np.frombuffer(raw, "<u2").max()) >= limit:
-            raise InvalidRequest(f"reference codes are below {limit}", "voice")
+        if start.voice.WhichOneof("kind") == "reference":
+            self.check_length(start.voice.reference.text, "voice")
 
     def _request(self, start: pb.Start, text: str) -> PromptRequest:
         voice = start.voice
@@ -225,6 +209,7 @@ _LAYOUTS: dict[pb.TextLayout, Layout | None] = {
     pb.TEXT_LAYOUT_UNSPECIFIED: None,
     pb.TEXT_LAYOUT_FULL: "full",
     pb.TEXT_LAYOUT_STREAMING: "streaming",
+    pb.TEXT_LAYOUT_REFERENCE_FIRST: "reference_first",
 }
 
 

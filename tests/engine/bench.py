@@ -15,9 +15,11 @@ from gpu_engine.models.checkpoint import Checkpoint
 from gpu_engine.proto import engine_pb2 as pb
 from gpu_engine.runner import LocalDevice, Runner
 from gpu_engine.scheduler import Scheduler, SchedulerSettings
+from gpu_engine.server.artifact import Seal
 from gpu_engine.server.engine import Engine
 from gpu_engine.server.opening import Desk
 from gpu_engine.server.settings import EngineSettings
+from gpu_engine.server.voices import Voices
 
 TEXT = "The quick brown fox jumps over the lazy dog."
 FRAMES = 24
@@ -66,13 +68,21 @@ class Heard:
         return self.end
 
 
+def desk(checkpoint: Checkpoint, settings: EngineSettings | None = None) -> Desk:
+    """The front's half for a checkpoint."""
+    settings = settings or EngineSettings(str(checkpoint.folder), max_positions=512)
+    config, seal = checkpoint.config, Seal(b"the installation's key")
+    voices = Voices("tiny", config, checkpoint.fingerprint, seal)
+    return Desk("tiny", config, checkpoint.tokenizer, settings, voices)
+
+
 class Bench:
     """`submit` opens a stream, `run` turns until nothing is left to do."""
 
     def __init__(self, checkpoint: Checkpoint, **limits: Any) -> None:
         self.checkpoint = checkpoint
         self.settings = EngineSettings(str(checkpoint.folder), max_positions=512)
-        self.desk = Desk("tiny", checkpoint.config, checkpoint.tokenizer, self.settings)
+        self.desk = desk(checkpoint, self.settings)
         self.runner = Runner(checkpoint, 4, 512)
         chosen = SchedulerSettings(**({"slots": 4} | limits))
         self.scheduler = Scheduler(chosen)

@@ -213,14 +213,15 @@ def test_a_described_voice_speaks(checkpoint: Callable[[str], Checkpoint]) -> No
 
 def test_a_voice_is_encoded_while_others_speak(clone_bench: Bench) -> None:
     tone = np.sin(np.arange(48_000) / 20).astype("<f4")
-    clone_bench.engine.handle(m.EncodeClip(9, tone.tobytes()), 0.0)
+    clone_bench.engine.handle(m.EncodeClip(9, tone.tobytes(), True), 0.0)
     while not clone_bench.clips:
         clone_bench.turn()
     [encoded] = clone_bench.clips
     assert isinstance(encoded, m.ClipEncoded)
     width = clone_bench.checkpoint.config.talker.hidden_size
     assert len(encoded.embedding) == 4 * width
-    assert len(encoded.codes) == 2 * 16 * 25
+    # 2 s and half a second of silence behind them.
+    assert len(encoded.codes) == 2 * 16 * 32
     assert BASE in str(clone_bench.checkpoint.folder)
 
 

@@ -13,16 +13,10 @@ from gpu_engine.models.checkpoint import Checkpoint
 from gpu_engine.proto import engine_pb2 as pb
 from gpu_engine.scheduler import RAMPS
 from gpu_engine.server.opening import Desk
-from gpu_engine.server.settings import EngineSettings
-from tests.engine.bench import start
+from tests.engine.bench import desk, start
 from tests.engine.conftest import BASE, CUSTOM, DESIGN
 
 Checkpoints = Callable[[str], Checkpoint]
-
-
-def desk(checkpoint: Checkpoint) -> Desk:
-    settings = EngineSettings(str(checkpoint.folder), max_positions=512)
-    return Desk("tiny", checkpoint.config, checkpoint.tokenizer, settings)
 
 
 def submitted(front: Desk, opening: pb.Start) -> Submit:
@@ -79,12 +73,12 @@ BAD_STARTS: dict[str, tuple[dict[str, Any], str, str]] = {
     "a clone of a preset model": (
         {"voice": pb.Voice(embedding=pb.SpeakerEmbedding(values=[0.0] * 64))},
         "voice",
-        "a custom_voice model takes no embedding voice",
+        "a clone needs a base model, and tiny is custom_voice",
     ),
     "a description of a preset model": (
         {"voice": pb.Voice(described=True)},
         "voice",
-        "a custom_voice model takes no described voice",
+        "a described voice needs a voice_design model, and tiny is custom_voice",
     ),
     "unknown language": ({"language": "klingon"}, "language", "unknown language 'klingon'"),
     "temperature": (
@@ -146,10 +140,10 @@ def reference(codes: bytes = FRAME, text: str = "Hello.", values: Any = VECTOR) 
 
 
 BAD_CLONES: dict[str, tuple[pb.Voice, str]] = {
-    "preset": (pb.Voice(preset="ryan"), "a base model takes no preset voice"),
+    "preset": (pb.Voice(preset="ryan"), "a preset needs a custom_voice model, and tiny is base"),
     "short vector": (
         pb.Voice(embedding=pb.SpeakerEmbedding(values=[0.1] * 63)),
-        "a speaker embedding has 64 values",
+        "a speaker embedding has 64 values, not 63",
     ),
     "vector not finite": (
         pb.Voice(embedding=pb.SpeakerEmbedding(values=[float("inf")] * 64)),

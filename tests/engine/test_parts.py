@@ -98,7 +98,7 @@ async def test_a_mailbox_says_when_its_reader_has_fallen_behind() -> None:
     [
         m.CancelStream(3),
         m.Extend(3, (1, 2), 2, True, 90),
-        m.EncodeClip(4, b"\0" * 8),
+        m.EncodeClip(4, b"\0" * 8, True),
     ],
 )
 def test_messages_to_the_core_survive_the_wire(message: m.ToCore) -> None:

@@ -208,8 +208,11 @@ class CodecEncoder(nn.Module):
 
     @torch.inference_mode()
     def encode(self, audio: Tensor) -> Tensor:
-        """Both quantizers read the same latents: neither is the residual of the other."""
-        latents = self.latents(audio)
+        return self.quantize(self.latents(audio))
+
+    def quantize(self, latents: Tensor) -> Tensor:
+        """[B, hidden, T] to codes [B, groups, T]. Both quantizers read the same latents: neither is
+        the residual of the other."""
         semantic = self.config.num_semantic_quantizers
         quantizer = self.quantizer
         return torch.cat(

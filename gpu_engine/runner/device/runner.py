@@ -26,12 +26,15 @@ from gpu_engine.runner.device.prefill import LENGTHS, PrefillStep
 from gpu_engine.runner.device.talker import TalkerStep
 from gpu_engine.runner.protocol import CacheStats, Outcome, Shapes, Slots
 from gpu_engine.runner.session import Session
-from gpu_engine.runner.voice import encode_voice
+from gpu_engine.runner.voice import VoiceEncoding
 
 log = structlog.get_logger()
 
 # Each of three caches: some thirty clones in context of the largest model.
 CACHE_BYTES = 1 << 30
+# Of a clip: layers take it whole, convolutions over samples ten seconds at once.
+PIECE_S = 10.0
+NOBODY, BROKEN = np.zeros(0, np.int64), np.ones(1, np.bool_)
 
 
 @dataclass(slots=True)
@@ -253,9 +256,15 @@ class GraphDevice:
     def decode(self, slots: Slots, frames: int) -> Pending:
         return self.decoding.launch(slots, frames, self.main)
 
-    def encode_voice(self, pcm: bytes) -> Pending:
-        with self.main.here():
-            return _voice(self.checkpoint, pcm)
+    def begin_voice(self, pcm: bytes, with_codes: bool) -> VoiceEncoding:
+        return VoiceEncoding(self.checkpoint, pcm, with_codes, PIECE_S)
+
+    def encode(self, encoding: VoiceEncoding) -> Pending:
+        try:
+            return self.main.launch(NOBODY, 0, encoding.advance, lambda _: partial(_made, encoding))
+        except (RuntimeError, ValueError):
+            log.exception("voice encoding failed")
+            return Pending(lambda seconds: Outcome(seconds, BROKEN, BROKEN))
 
     def cache_stats(self) -> dict[str, CacheStats]:
         return self.kept.stats()
@@ -270,14 +279,9 @@ class GraphDevice:
         return lambda seconds: outcome(rows, seconds, told)
 
 
-def _voice(checkpoint: Checkpoint, pcm: bytes) -> Pending:
-    nobody = np.zeros(1, np.bool_)
-    try:
-        voice = encode_voice(checkpoint, pcm)
-    except (RuntimeError, ValueError):
-        log.exception("voice encoding failed")
-        return Pending(lambda seconds: Outcome(seconds, nobody, ~nobody))
-    return Pending(lambda seconds: Outcome(seconds, nobody, nobody, voice=voice))
+def _made(encoding: VoiceEncoding, seconds: float) -> Outcome:
+    voice = encoding.voice() if encoding.finished else None
+    return Outcome(seconds, ~BROKEN, ~BROKEN, voice=voice)
 
 
 def _next(sizes: tuple[int, ...], rows: int) -> int:
