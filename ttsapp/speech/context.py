@@ -37,6 +37,7 @@ ours and free.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 
@@ -207,6 +208,7 @@ class Context:
     async def events(self) -> AsyncGenerator[Event]:
         """Read once, through `aclosing`."""
         try:
+            asked_at = time.monotonic()
             while not isinstance(item := await self._speaker.next(), End):
                 if isinstance(item, Flushed):
                     yield item
@@ -214,9 +216,10 @@ class Context:
                     if not self.tally.is_cancelled:
                         yield item
                 elif not self.tally.is_cancelled and self._fits(item):
-                    self.tally.note_audio()
+                    self._note_heard(item, asked_at)
                     yield item.audio
                     self._note_taken(item)
+                asked_at = time.monotonic()
             self._conclude(item.failure)
         finally:
             self.close(is_our_stop=stopping.is_cut())
@@ -240,6 +243,17 @@ class Context:
         if self.order.whole and samples > most * SAMPLE_RATE * self.order.speed:
             self._conclude(errors.too_long_whole(most, self.order.text_field))
         return not self.is_over
+
+    def _note_heard(self, chunk: Chunk, asked_at: float) -> None:
+        """Nobody listens yet to an answer that is sent whole."""
+        self.tally.note_audio()
+        if not self.order.whole:
+            self.tally.playback.hear(
+                len(chunk.audio.pcm) / (1000 * BYTES_PER_MS * self.order.speed),
+                asked_at=asked_at,
+                came_at=time.monotonic(),
+                text_at=chunk.segment.text_at,
+            )
 
     def _note_taken(self, chunk: Chunk) -> None:
         if not (self.is_over or self.order.whole):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
@@ -37,6 +39,7 @@ class Segment:
         self.made_bytes = 0
         self.delivered_bytes = 0
         self.finished: engine_pb2.Finished | None = None
+        self._text_at = time.monotonic()
         self._order = order
         self._stream: EngineStream | None = None
         self._writing: asyncio.Task[None] | None = None
@@ -47,6 +50,11 @@ class Segment:
     @property
     def is_started(self) -> bool:
         return self._stream is not None
+
+    @property
+    def text_at(self) -> float:
+        """Since when all of its text is there. While it is open, silence may be the client's."""
+        return math.inf if self.is_open else self._text_at
 
     @property
     def remaining_ms(self) -> float:
@@ -70,6 +78,7 @@ class Segment:
     def end(self) -> None:
         """No more text follows."""
         self.is_open = False
+        self._text_at = time.monotonic()
         self._set_limit()
         if self._stream is not None:
             self._tell(self._stream.end())

@@ -12,6 +12,7 @@ from ttsapp import context
 from ttsapp.errors import ApiError
 from ttsapp.speech.encoders.samples import BYTES_PER_MS
 from ttsapp.speech.events import Report
+from ttsapp.speech.playback import Playback
 from ttsapp.speech.segment import Segment
 from ttsapp.speech.services import Record
 
@@ -29,6 +30,7 @@ class Tally:
     started: float = field(default_factory=lambda: _arrival() or time.monotonic())
     characters: int = 0
     first_audio_ms: int | None = None
+    playback: Playback = field(default_factory=Playback)
     # What the listener says to have heard of what was delivered; all of it unless told.
     played_bytes: int | None = None
     is_cancelled: bool = False
@@ -100,6 +102,7 @@ class Tally:
             predictor_ms=sum(finished.gpu.predictor_ms for finished in spent),
             codec_ms=sum(finished.gpu.codec_ms for finished in spent),
             first_audio_ms=self.first_audio_ms,
+            underruns=self.playback.underruns,
             finish_reason=self._ending(outcome, failure),
         )
 
