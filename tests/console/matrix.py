@@ -56,9 +56,13 @@ TENANT = (
     ),
     Row("/console/alice/members/0", "GET", tenant(403, 403, 404, 404)),
     Row("/console/alice/members/0/remove", "POST", tenant(403, 403, 404, 404)),
+    Row("/console/alice/audit", "GET", tenant(403, 403, 200, 200)),
+    Row("/console/alice/audit.jsonl", "GET", tenant(403, 403, 200, 200)),
     Row("/console/alice/invitations/0/withdraw", "POST", tenant(403, 403, 404, 404)),
 )
 PLATFORM = (
+    Row("/platform/audit", "GET", platform(200, 200)),
+    Row("/platform/audit.jsonl", "GET", platform(200, 200)),
     Row("/platform/tenants", "GET", platform(200, 200)),
     Row("/platform/tenants", "POST", platform(403, 302), {"name": "Zoe", "slug": "zoe"}),
     Row("/platform/tenants/alice", "GET", platform(200, 200)),

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from ttsapp.audit.actions import Action
 from ttsapp.audit.chain import START, Break, first_break
 from ttsapp.audit.models import AuditDay, AuditEntry
 from ttsapp.ids import lowest
@@ -46,6 +47,15 @@ def breaks(scope: str | None = None) -> Iterator[Break]:
         if found is not None:
             yield found
         previous = chain.head
+
+
+def chain_count() -> int:
+    return AuditDay.objects.count()
+
+
+def actions() -> list[tuple[str, str]]:
+    """Every action and its sentence, for a choice."""
+    return [(action.value, action.sentence) for action in Action]
 
 
 def _found(entries: QuerySet[AuditEntry], search: Search) -> QuerySet[AuditEntry]:

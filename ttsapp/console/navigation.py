@@ -37,10 +37,14 @@ TENANT = (
     Entry("keys", "Keys", Permission.VIEW),
     Entry("usage", "Usage", Permission.VIEW),
     Entry("members", "Members", Permission.VIEW),
+    Entry("audit", "Audit", Permission.VIEW_AUDIT),
     Entry("start", "Quick start", Permission.VIEW),
 )
 
-PLATFORM = (Entry("tenants", "Tenants", PlatformPermission.VIEW, below=("tenant",)),)
+PLATFORM = (
+    Entry("tenants", "Tenants", PlatformPermission.VIEW, below=("tenant",)),
+    Entry("audit", "Audit", PlatformPermission.VIEW_AUDIT),
+)
 
 
 def of_tenant(slug: str, page: str, may: Container[Enum]) -> Sequence[Link]:

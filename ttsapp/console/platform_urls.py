@@ -1,10 +1,12 @@
 from django.urls import path
 
-from ttsapp.console.platform import tenants
+from ttsapp.console.platform import audit, tenants
 
 app_name = "platform"
 
 urlpatterns = [
+    path("audit", audit.audit, name="audit"),
+    path("audit.jsonl", audit.audit_export, name="audit_export"),
     path("tenants", tenants.tenants, name="tenants"),
     path("tenants/<slug:slug>", tenants.tenant, name="tenant"),
     path("tenants/<slug:slug>/suspend", tenants.suspend, name="suspend"),

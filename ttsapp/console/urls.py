@@ -1,6 +1,16 @@
 from django.urls import path
 
-from ttsapp.console.views import home, keys, members, overview, playground, requests, start, usage
+from ttsapp.console.views import (
+    audit,
+    home,
+    keys,
+    members,
+    overview,
+    playground,
+    requests,
+    start,
+    usage,
+)
 
 app_name = "console"
 
@@ -27,5 +37,7 @@ urlpatterns = [
     ),
     path("<slug:slug>/usage", usage.usage, name="usage"),
     path("<slug:slug>/usage.csv", usage.usage_csv, name="usage_csv"),
+    path("<slug:slug>/audit", audit.audit, name="audit"),
+    path("<slug:slug>/audit.jsonl", audit.audit_export, name="audit_export"),
     path("<slug:slug>/start", start.start, name="start"),
 ]
