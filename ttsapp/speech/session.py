@@ -21,7 +21,7 @@ class Session:
         self.tally = self.context.tally
         self.words: list[Word] = []
         self.end: Done | Failed | None = None
-        self._text = text
+        self.text = text
         self._prepared = prepared
 
     async def audio(self) -> AsyncGenerator[bytes]:
@@ -30,9 +30,9 @@ class Session:
         A chunk counts as delivered when the reader comes back for the next one."""
         async with aclosing(self.context.events()) as events:
             if self._prepared is None:
-                self.context.say(self._text)
+                self.context.say(self.text)
             else:
-                self.context.say_prepared(self._text, self._prepared)
+                self.context.say_prepared(self.text, self._prepared)
             async for event in events:
                 if isinstance(event, Audio):
                     yield event.pcm

@@ -103,6 +103,7 @@ def order(
         instructions="",
         seed=fresh_seed(),
         text_field="transcript",
+        has_words=asked.has_words,
     )
 
 

@@ -115,6 +115,7 @@ def order(
     transport: str,
     *,
     whole: bool = False,
+    has_words: bool = False,
 ) -> Order:
     """Raises ApiError 404 on `model_id`, 400 on `voice_id` and `language_code`."""
     model, voice, language = served(wanted, voice_id, catalogue)
@@ -133,6 +134,7 @@ def order(
         seed=fresh_seed() if wanted.seed is None else wanted.seed,
         whole=whole,
         text_field="text",
+        has_words=has_words,
     )
 
 

@@ -76,7 +76,9 @@ class ElevenLabsSocket(DialectSocket):
         speech = self._wanted.speech.with_settings(message.settings)
         try:
             served = await catalogue(caller)
-            order = asked.order(request_id, caller, self._voice_id, speech, served, "ws")
+            order = asked.order(
+                request_id, caller, self._voice_id, speech, served, "ws", has_words=True
+            )
             prepare = await live_text(order, is_normalised=speech.wish.is_normalised)
         except ApiError as error:
             self.note_refusal(request_id, caller, error)

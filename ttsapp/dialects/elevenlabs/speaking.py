@@ -12,12 +12,13 @@ from ttsapp.dialects.speaking import Frame
 from ttsapp.errors import ApiError, invalid
 from ttsapp.speech.context import Context, Deadlines
 from ttsapp.speech.encoders import BYTES_PER_SAMPLE, SAMPLE_RATE, Encoding
-from ttsapp.speech.events import Audio, Done, Event, Failed, Word, Words
+from ttsapp.speech.events import Audio, Done, Event, Failed, Flushed, Word, Words
 from ttsapp.speech.order import Order
 from ttsapp.speech.text.prepare import Prepared
 
 # A second: some clients take messages of a megabyte at most.
 _MOST_PCM = SAMPLE_RATE * BYTES_PER_SAMPLE
+_TURN = "turn"
 
 
 class Voice:
@@ -58,7 +59,7 @@ class Voice:
         elif not is_first:
             self.context.keep_alive()
         if message.is_flush or (text and self._is_auto):
-            self.context.flush()
+            self.context.flush(_TURN)
 
     async def render(self, event: Event) -> list[Frame]:
         match event:
@@ -66,6 +67,9 @@ class Voice:
                 return await self._audio(event.pcm)
             case Words():
                 self._words.extend(event.words)
+            case Flushed():
+                # Its last words: the audio that they would come with may be long in coming.
+                return self._message(b"")
             case Done(reason="cancelled"):
                 return [messages.final(self._id)]
             case Done():

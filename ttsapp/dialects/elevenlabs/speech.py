@@ -40,7 +40,7 @@ async def stream(request: HttpRequest, caller: Caller, voice_id: str) -> HttpRes
 
 @endpoint("POST", scope=Scope.SPEECH)
 async def with_timestamps(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResponseBase:
-    session = await _understand(request, caller, voice_id, whole=True)
+    session = await _understand(request, caller, voice_id, whole=True, has_words=True)
     audio = await answers.file(session)
     return _labelled(session, json_response(_timed(audio, session.words, session.order.speed)))
 
@@ -50,7 +50,7 @@ async def stream_with_timestamps(
     request: HttpRequest, caller: Caller, voice_id: str
 ) -> HttpResponseBase:
     """One object a line, each as soon as it is there."""
-    session = await _understand(request, caller, voice_id)
+    session = await _understand(request, caller, voice_id, has_words=True)
     audio = session.audio()
     first = await anext(audio)
     lines = answers.unbroken(_lines(session, first, audio))
@@ -103,14 +103,20 @@ def _labelled(
 
 
 async def _understand(
-    request: HttpRequest, caller: Caller, voice_id: str, *, whole: bool = False
+    request: HttpRequest,
+    caller: Caller,
+    voice_id: str,
+    *,
+    whole: bool = False,
+    has_words: bool = False,
 ) -> Session:
     """The order and its text, prepared. A refusal goes into the tenant's request log."""
     try:
         content_type = request.META.get("CONTENT_TYPE", "")
         wanted = asked.parse(request.GET.dict(), content_type, request.body)
         served = await catalogue(caller)
-        order = asked.order(request_id(), caller, voice_id, wanted, served, "http", whole=whole)
+        how = {"whole": whole, "has_words": has_words}
+        order = asked.order(request_id(), caller, voice_id, wanted, served, "http", **how)
         # The caller's own words are said as they wish in every API.
         prepared = await prepared_text(
             wanted.text,

@@ -10,9 +10,11 @@ import msgspec
 from django.conf import settings
 
 from ttsapp import strict
+from ttsapp.dialects.openai import words
 from ttsapp.dialects.openai.text import WISHES, wish
 from ttsapp.errors import ApiError, invalid
 from ttsapp.keys.authentication import Caller
+from ttsapp.speech import captions
 from ttsapp.speech.encoders import AudioFormat, audio_format
 from ttsapp.speech.order import (
     SEED,
@@ -45,6 +47,7 @@ _FIELDS: dict[str, Any] = {
     "language": str,
     "seed": SEED,
     "stream": bool,
+    "word_timestamps": bool,
     **WISHES,
 }
 _REQUIRED = ("model", "input", "voice")
@@ -52,7 +55,8 @@ _REQUIRED = ("model", "input", "voice")
 
 @dataclass(frozen=True, slots=True)
 class SpeechBody:
-    """A `POST /v1/audio/speech` body whose fields are of the right kind and on offer."""
+    """A `POST /v1/audio/speech` body whose fields are of the right kind and on offer. `captions`:
+    the format of those that are wanted in place of audio."""
 
     model: str
     input: str
@@ -65,13 +69,19 @@ class SpeechBody:
     wish: TextWish
     is_sse: bool
     is_whole: bool
+    has_words: bool
+    captions: str
 
 
 def parse_speech(content_type: str, body: bytes) -> SpeechBody:
     """Raises ApiError 415 or 400, naming the field that is at fault."""
     fields = _typed_fields(content_type, body)
+    words.check(fields)
     name = fields.get("response_format", "mp3")
-    audio = audio_format(name, fields.get("sample_rate"), fields.get("bit_rate"))
+    named = name if name in captions.FORMATS else ""
+    audio = audio_format(
+        "pcm" if named else name, fields.get("sample_rate"), fields.get("bit_rate")
+    )
     strict.check_choice(fields, "stream_format", ("audio", "sse"))
     check_speed(fields.get("speed", 1.0))
     instructions = _instructions(fields)
@@ -91,27 +101,34 @@ def parse_speech(content_type: str, body: bytes) -> SpeechBody:
         seed=fields["seed"] if "seed" in fields else fresh_seed(),
         wish=wish(fields),
         is_sse=is_sse,
-        is_whole=is_whole,
+        is_whole=is_whole or bool(named),
+        has_words=fields.get("word_timestamps", False) or bool(named),
+        captions=named,
     )
 
 
 def order(request_id: UUID, caller: Caller, body: SpeechBody, catalogue: Catalogue) -> Order:
     """The body against what the engine serves. Raises ApiError for what it does not."""
     model = catalogue.model(body.model)
+    language = model.language(body.language)
+    if body.has_words:
+        field = "response_format" if body.captions else "word_timestamps"
+        words.check_model(model, language, field)
     return Order(
         id=request_id,
         caller=caller,
         transport="sse" if body.is_sse else "http",
         model=model,
         voice=model.preset(body.voice),
-        response_format=body.audio.name,
+        response_format=body.captions or body.audio.name,
         sample_rate=body.audio.sample_rate,
         bit_rate=body.audio.bit_rate,
         speed=body.speed,
-        language=model.language(body.language),
+        language=language,
         instructions=body.instructions,
         seed=body.seed,
         whole=body.is_whole,
+        has_words=body.has_words,
     )
 
 

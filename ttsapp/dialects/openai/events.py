@@ -9,23 +9,25 @@ from typing import Any
 import msgspec
 from django.http import StreamingHttpResponse
 
-from ttsapp.dialects.openai import codec
+from ttsapp.dialects.openai import codec, words
 from ttsapp.errors import ApiError, BrokenStreamError
 from ttsapp.speech.answers import delivered, describe
 from ttsapp.speech.session import Session
 
 
 async def streamed(session: Session) -> StreamingHttpResponse:
-    """Audio deltas and one done event. Raises ApiError for what fails before the first delta."""
+    """Audio deltas, words between them, and one done event. Raises ApiError for what fails before
+    the first delta."""
     audio = session.audio()
     first = await anext(audio)
-    events = _events(session, delivered(session, first, audio, _delta))
+    teller = _Teller(session)
+    events = _events(teller, delivered(session, first, audio, teller.delta))
     response = StreamingHttpResponse(events, content_type="text/event-stream")
     describe(session, response)
     return response
 
 
-async def _events(session: Session, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _events(teller: _Teller, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     try:
         async for event in chunks:
             yield event
@@ -33,11 +35,27 @@ async def _events(session: Session, chunks: AsyncIterator[bytes]) -> AsyncIterat
         # Some clients overlook the event, so the connection breaks as well.
         yield _event({"type": "error", **codec.error_body(error)})
         raise BrokenStreamError from error
-    yield _event(_done(session))
+    yield teller.words() + _event(_done(teller.session))
 
 
-def _delta(audio: bytes) -> bytes:
-    return _event({"type": "speech.audio.delta", "audio": base64.b64encode(audio).decode()})
+class _Teller:
+    """The events of one request, as bytes. `delta` tells the words that are known by then too."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._told = 0
+
+    def delta(self, audio: bytes) -> bytes:
+        said = {"type": "speech.audio.delta", "audio": base64.b64encode(audio).decode()}
+        return _event(said) + self.words()
+
+    def words(self) -> bytes:
+        fresh = self.session.words[self._told :]
+        self._told += len(fresh)
+        if not fresh:
+            return b""
+        told = words.listed(fresh, self.session.order.speed)
+        return _event({"type": "speech.audio.words", "words": told})
 
 
 def _done(session: Session) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from uuid import UUID
 import msgspec
 
 from ttsapp import strict
-from ttsapp.dialects.openai import codec
+from ttsapp.dialects.openai import codec, words
 from ttsapp.errors import ApiError, invalid
 from ttsapp.keys.authentication import Caller
 from ttsapp.speech.encoders import audio_format
-from ttsapp.speech.events import Done, Event, Failed, Flushed, Report
+from ttsapp.speech.events import Done, Event, Failed, Flushed, Report, Words
 from ttsapp.speech.feed import TextMode
 from ttsapp.speech.order import SEED, Order, check_instructions, check_speed, fresh_seed
 from ttsapp.speech.prepared import live_text
@@ -34,6 +34,7 @@ _START: dict[str, Any] = {
     "mode": str,
     "apply_text_normalization": str,
     "lexicon": bool,
+    "word_timestamps": bool,
 }
 PLAYED_MS = Annotated[int, msgspec.Meta(ge=0, le=86_400_000)]
 # Each message's fields, and those that it must have.
@@ -74,6 +75,9 @@ def order(request_id: UUID, caller: Caller, start: dict[str, Any], served: Catal
     model = served.model(start["model"]) if "model" in start else served.default()
     if model is None:
         raise ApiError(404, "model_not_found", "No model with voices is served.", field="model")
+    language = model.language(start.get("language", "auto"))
+    if has_words := start.get("word_timestamps", False):
+        words.check_model(model, language, "word_timestamps")
     return Order(
         id=request_id,
         caller=caller,
@@ -84,10 +88,11 @@ def order(request_id: UUID, caller: Caller, start: dict[str, Any], served: Catal
         sample_rate=audio.sample_rate,
         bit_rate=audio.bit_rate,
         speed=start.get("speed", 1.0),
-        language=model.language(start.get("language", "auto")),
+        language=language,
         instructions=start.get("instructions", ""),
         seed=start["seed"] if "seed" in start else fresh_seed(),
         text_field="text",
+        has_words=has_words,
     )
 
 
@@ -117,6 +122,8 @@ def accepted(order: Order) -> str:
 def of_event(event: Event, order: Order) -> str:
     """What the socket says of anything but audio."""
     match event:
+        case Words():
+            return _message("words", order.id, words=words.listed(event.words, order.speed))
         case Flushed():
             return _message("flushed", order.id, flush_id=event.id)
         case Done():

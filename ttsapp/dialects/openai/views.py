@@ -10,13 +10,13 @@ from django.http.response import HttpResponseBase
 from ttsapp import database
 from ttsapp.dialects import door
 from ttsapp.dialects.door import endpoint
-from ttsapp.dialects.openai import codec, documents, events, text
+from ttsapp.dialects.openai import codec, documents, events, text, timed
 from ttsapp.dialects.openai.dialect import OPENAI
 from ttsapp.errors import ApiError
 from ttsapp.http import json_response, request_id
 from ttsapp.keys.authentication import Caller
 from ttsapp.keys.tokens import Scope
-from ttsapp.speech import answers
+from ttsapp.speech import answers, captions
 from ttsapp.speech.session import Session
 from ttsapp.voices.selectors import catalogue
 
@@ -25,6 +25,10 @@ from ttsapp.voices.selectors import catalogue
 async def speech(request: HttpRequest, caller: Caller) -> HttpResponseBase:
     session = await _understand(request, caller)
     order = session.order
+    if order.response_format in captions.FORMATS:
+        return await timed.captions(session)
+    if order.whole and order.has_words:
+        return await timed.document(session)
     if order.whole:
         return await answers.whole(session)
     if order.transport == "sse":
@@ -51,11 +55,6 @@ async def model(request: HttpRequest, caller: Caller, name: str) -> HttpResponse
     served = await catalogue(caller)
     served.model(name)
     return json_response(documents.model(name))
-
-
-@endpoint(OPENAI, "GET")
-async def voices(request: HttpRequest, caller: Caller) -> HttpResponse:
-    return json_response(documents.voices(await catalogue(caller)))
 
 
 @endpoint(OPENAI, "POST")
