@@ -58,6 +58,7 @@ class Submit(Message, frozen=True):
     background: bool
     word_times: bool = False
     text: str = ""
+    share: float = 1.0
 
 
 class Extend(Message, frozen=True):

@@ -62,7 +62,7 @@ class SynthesizeRequest(_message.Message):
     def __init__(self, start: _Optional[_Union[Start, _Mapping]] = ..., append: _Optional[_Union[Append, _Mapping]] = ..., end: _Optional[_Union[End, _Mapping]] = ..., cancel: _Optional[_Union[Cancel, _Mapping]] = ...) -> None: ...
 
 class Start(_message.Message):
-    __slots__ = ("request_id", "model", "voice", "text", "language", "instructions", "layout", "sampling", "seed", "max_frames", "profile", "keep_silence", "tenant", "priority", "complete", "word_times")
+    __slots__ = ("request_id", "model", "voice", "text", "language", "instructions", "layout", "sampling", "seed", "max_frames", "profile", "keep_silence", "tenant", "priority", "complete", "word_times", "share")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     VOICE_FIELD_NUMBER: _ClassVar[int]
@@ -79,6 +79,7 @@ class Start(_message.Message):
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
     COMPLETE_FIELD_NUMBER: _ClassVar[int]
     WORD_TIMES_FIELD_NUMBER: _ClassVar[int]
+    SHARE_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     model: str
     voice: Voice
@@ -95,7 +96,8 @@ class Start(_message.Message):
     priority: Priority
     complete: bool
     word_times: bool
-    def __init__(self, request_id: _Optional[str] = ..., model: _Optional[str] = ..., voice: _Optional[_Union[Voice, _Mapping]] = ..., text: _Optional[str] = ..., language: _Optional[str] = ..., instructions: _Optional[str] = ..., layout: _Optional[_Union[TextLayout, str]] = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., seed: _Optional[int] = ..., max_frames: _Optional[int] = ..., profile: _Optional[_Union[ChunkProfile, str]] = ..., keep_silence: _Optional[bool] = ..., tenant: _Optional[str] = ..., priority: _Optional[_Union[Priority, str]] = ..., complete: _Optional[bool] = ..., word_times: _Optional[bool] = ...) -> None: ...
+    share: float
+    def __init__(self, request_id: _Optional[str] = ..., model: _Optional[str] = ..., voice: _Optional[_Union[Voice, _Mapping]] = ..., text: _Optional[str] = ..., language: _Optional[str] = ..., instructions: _Optional[str] = ..., layout: _Optional[_Union[TextLayout, str]] = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., seed: _Optional[int] = ..., max_frames: _Optional[int] = ..., profile: _Optional[_Union[ChunkProfile, str]] = ..., keep_silence: _Optional[bool] = ..., tenant: _Optional[str] = ..., priority: _Optional[_Union[Priority, str]] = ..., complete: _Optional[bool] = ..., word_times: _Optional[bool] = ..., share: _Optional[float] = ...) -> None: ...
 
 class Append(_message.Message):
     __slots__ = ("text",)

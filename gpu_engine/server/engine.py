@@ -84,6 +84,7 @@ class Engine:
             frame_cap=cap,
             ramp=submit.ramp,
             tenant=submit.tenant,
+            share=submit.share,
             background=submit.background,
             paced=submit.paced,
             text=len(submit.prompt.trailing),

@@ -36,6 +36,7 @@ PROFILES = {
 }
 CHARACTERS_PER_TOKEN = 16
 LONGEST_NAME = 256
+MOST_SHARE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,8 @@ class Desk:
             raise InvalidRequest("unknown chunk profile", "profile")
         if start.priority not in pb.Priority.values():
             raise InvalidRequest("unknown priority", "priority")
+        if not 0 <= start.share <= MOST_SHARE:
+            raise InvalidRequest(f"no share from 0 to {MOST_SHARE}", "share")
         if start.max_frames > self.settings.max_positions:
             limit = self.settings.max_positions
             raise InvalidRequest(f"more than {limit} frames", "max_frames")
@@ -133,6 +136,7 @@ class Desk:
             background=start.priority == pb.PRIORITY_BACKGROUND,
             word_times=start.word_times,
             text=text if start.word_times else "",
+            share=start.share or 1.0,
         )
 
     def extend(

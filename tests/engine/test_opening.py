@@ -56,6 +56,15 @@ def test_the_frame_cap_is_scaled_to_the_text(checkpoint: Checkpoints) -> None:
 
 
 UNSPEAKABLE = "the text has nothing that can be spoken"
+
+
+@pytest.mark.parametrize(("told", "share"), [(0.0, 1.0), (3.0, 3.0)])
+def test_a_share_that_is_not_told_is_one(
+    checkpoint: Checkpoint, told: float, share: float
+) -> None:
+    assert submitted(desk(checkpoint), start(share=told)).share == share
+
+
 BAD_STARTS: dict[str, tuple[dict[str, Any], str, str]] = {
     "empty text": ({"text": ""}, "text", UNSPEAKABLE),
     "blank text": ({"text": " \n\t "}, "text", UNSPEAKABLE),
@@ -107,6 +116,8 @@ BAD_STARTS: dict[str, tuple[dict[str, Any], str, str]] = {
         "repetition_penalty must lie between 0.5 and 2.0",
     ),
     "max_frames": ({"max_frames": 513}, "max_frames", "more than 512 frames"),
+    "share": ({"share": -1.0}, "share", "no share from 0 to 1000"),
+    "share that is no number": ({"share": float("nan")}, "share", "no share from 0 to 1000"),
     "layout": ({"layout": 9}, "layout", "unknown text layout"),
     "profile": ({"profile": 9}, "profile", "unknown chunk profile"),
     "priority": ({"priority": 9}, "priority", "unknown priority"),

@@ -101,9 +101,9 @@ def test_the_hash_of_a_key_is_not_shown(staff: Client, alice: Party) -> None:
 
 
 def test_a_tenant_is_made_and_renamed_with_an_audit_row(staff: Client) -> None:
-    staff.post(url(Tenant, "add"), {"name": "Carol", "slug": "carol"})
+    staff.post(url(Tenant, "add"), {"name": "Carol", "slug": "carol", "engine_share": 1})
     carol = Tenant.objects.get(slug="carol")
-    staff.post(url(Tenant, "change", carol.pk), {"name": "Caroline"})
+    staff.post(url(Tenant, "change", carol.pk), {"name": "Caroline", "engine_share": 1})
 
     carol.refresh_from_db()
     assert carol.name == "Caroline"
@@ -171,7 +171,7 @@ LIMITS = {
 
 
 def test_a_tenants_limits(staff: Client, alice: Party) -> None:
-    staff.post(url(Tenant, "change", alice.tenant.pk), {"name": "Alice", **LIMITS})
+    staff.post(url(Tenant, "change", alice.tenant.pk), {"name": "Alice", "engine_share": 1, **LIMITS})
     alice.tenant.refresh_from_db()
     limits = alice.tenant.limits
     assert (limits.requests_per_minute, limits.characters_per_minute) == (60, None)
@@ -189,7 +189,7 @@ def test_a_tenants_limits(staff: Client, alice: Party) -> None:
     ],
 )
 def test_a_limit_that_makes_no_sense(staff: Client, alice: Party, field: str, value: str) -> None:
-    fields = {"name": "Alice", **LIMITS, field: value}
+    fields = {"name": "Alice", "engine_share": 1, **LIMITS, field: value}
     page = staff.post(url(Tenant, "change", alice.tenant.pk), fields)
     assert page.status_code == 200
     assert field in page.context["adminform"].form.errors
@@ -198,7 +198,7 @@ def test_a_limit_that_makes_no_sense(staff: Client, alice: Party, field: str, va
 
 
 def test_a_tenant_made_with_limits(staff: Client) -> None:
-    staff.post(url(Tenant, "add"), {"name": "New", "slug": "new", **LIMITS})
+    staff.post(url(Tenant, "add"), {"name": "New", "slug": "new", "engine_share": 1, **LIMITS})
     assert Tenant.objects.get(slug="new").limits.requests_per_minute == 60
 
 

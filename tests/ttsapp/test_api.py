@@ -6,12 +6,16 @@ import httpx
 import pytest
 from django.utils import timezone
 
+from tests.ttsapp.browser import browser
 from tests.ttsapp.conftest import Party, speech
+from tests.ttsapp.scripted_engine import ScriptedEngine
 from tests.ttsapp.seeded import use
 from ttsapp.audit.models import AuditEntry
 from ttsapp.audit.services import SYSTEM
 from ttsapp.keys.models import ApiKey
 from ttsapp.keys.services import create_key
+from ttsapp.tenants.models import PlatformRole
+from ttsapp.tenants.services import set_platform_role
 
 MANAGER = "manage"
 
@@ -111,6 +115,23 @@ def test_limits_voices_and_tenants(api: httpx.Client, base: str) -> None:
     assert [one["id"] for one in api.get("voices").json()["results"]] == ["Anna", "Ben"]
     (tenant,) = api.get(f"{base}/api/tenants").json()["results"]
     assert (tenant["slug"], tenant["role"]) == ("alice", "developer")
+
+
+def test_an_operator_gives_a_tenant_its_share_of_the_engine(
+    base: str, alice: Party, engine: ScriptedEngine
+) -> None:
+    set_platform_role(SYSTEM, alice.user, PlatformRole.OPERATOR)
+    with browser(base, "alice") as client:
+        changed = client.patch("/api/platform/tenants/alice", json={"engine_share": 3})
+        assert changed.json()["engine_share"] == 3
+        refused(
+            client.patch("/api/platform/tenants/alice", json={"engine_share": 0}),
+            *(400, "invalid_value", "engine_share"),
+        )
+    assert say(base, alice.secret) == 200
+    assert engine.heard[0].start.share == 3.0
+    entry = AuditEntry.objects.get(action="tenant.limited")
+    assert entry.changes == {"engine_share": [1, 3]}
 
 
 BAD = [

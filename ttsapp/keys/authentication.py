@@ -29,7 +29,8 @@ _SCHEMES = ("bearer", "token")
 class Caller:
     """Whom a request speaks for: a tenant's key, or a signed-in person (no key). `limits`: the
     tenant's and the key's; looked up when they are needed if None. `rules`: what the key may do;
-    everything if None. `shelf`: which state of the tenant's voices holds; the newest if None."""
+    everything if None. `shelf`: which state of the tenant's voices holds; the newest if None.
+    `share`: of the engine, beside other tenants'."""
 
     tenant_id: int
     key_id: int | None
@@ -37,6 +38,7 @@ class Caller:
     limits: tuple[Limits, Limits] | None = None
     rules: KeyRules | None = None
     shelf: int | None = None
+    share: int = 1
 
     @property
     def public_id(self) -> str | None:
@@ -74,7 +76,15 @@ async def authenticate(
     if _is_touch_due(record):
         background.spawn(database.write(services.touch, record.id, origin.address, origin.agent))
     label = f"key:{record.public_id}"
-    return Caller(record.tenant_id, record.id, label, record.limits, record.rules, record.shelf)
+    return Caller(
+        record.tenant_id,
+        record.id,
+        label,
+        record.limits,
+        record.rules,
+        record.shelf,
+        record.share,
+    )
 
 
 def _presented(authorization: str) -> str:

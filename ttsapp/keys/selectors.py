@@ -16,7 +16,8 @@ from ttsapp.tenants.models import Tenant
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
     """What authentication needs of a key and its tenant, in one query. `limits`: the tenant's,
-    then its own. `shelf`: the number of the tenant's last change to its voices."""
+    then its own. `shelf`: the number of the tenant's last change to its voices. `share`: of the
+    engine, that the tenant has beside others."""
 
     id: int
     public_id: str
@@ -32,6 +33,7 @@ class KeyRecord:
     previous_hash: bytes | None
     previous_until: datetime | None
     shelf: int
+    share: int
 
 
 def find(public_ids: list[str]) -> dict[str, KeyRecord]:
@@ -58,6 +60,7 @@ def _record(key: ApiKey) -> KeyRecord:
         previous_until=key.previous_until,
         # A tenant that never had voices of its own has no row there.
         shelf=key.tenant.shelf.number if hasattr(key.tenant, "shelf") else 0,
+        share=key.tenant.engine_share,
     )
 
 

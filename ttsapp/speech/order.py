@@ -99,6 +99,7 @@ class Order:
             complete=is_complete,
             seed=self.seed,
             tenant=str(self.caller.tenant_id),
+            share=self.caller.share,
             word_times=self.has_words and self.model.tells_words(self.language),
             priority=engine_pb2.PRIORITY_INTERACTIVE,
         )

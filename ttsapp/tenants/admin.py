@@ -37,12 +37,12 @@ class TenantAdmin(KeptAdmin[Tenant]):
         self, request: HttpRequest, obj: Tenant, form: ModelForm[Tenant], change: bool
     ) -> None:
         actor = Actor.of(request.user)
-        limits = obj.limits
+        limits, share = obj.limits, obj.engine_share
         if change and "name" in form.changed_data:
             services.rename_tenant(actor, obj, obj.name)
         if not change:
             obj.pk = services.create_tenant(actor, obj.name, obj.slug).pk
-        services.limit_tenant(actor, obj, limits)
+        services.limit_tenant(actor, obj, limits, share)
 
     @admin.action(description="Suspend: their keys stop working", permissions=["change"])
     def suspend(self, request: HttpRequest, tenants: QuerySet[Tenant]) -> None:

@@ -6,6 +6,7 @@ from enum import Enum
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from ttsapp.limits.fields import LimitFields
@@ -92,6 +93,7 @@ _PLATFORM_PERMISSIONS = {
 }
 
 
+MOST_SHARE = 100
 # A tenant's pages lie beside these.
 RESERVED_SLUGS = frozenset({"login", "logout"})
 
@@ -105,6 +107,13 @@ class Tenant(LimitFields):
     created_at = models.DateTimeField(auto_now_add=True)
     suspended_at = models.DateTimeField(null=True, blank=True, editable=False)
     suspended_because = models.CharField(max_length=300, blank=True, editable=False)
+    # Processes of the version before this one make tenants as well, during an upgrade.
+    engine_share = models.PositiveSmallIntegerField(
+        default=1,
+        db_default=1,
+        validators=[MinValueValidator(1), MaxValueValidator(MOST_SHARE)],
+        help_text="Of a full engine, beside others' shares of 1.",
+    )
 
     class Meta:
         ordering = ("name",)

@@ -34,10 +34,14 @@ def rename_tenant(actor: Actor, tenant: Tenant, name: str) -> None:
 
 
 @transaction.atomic
-def limit_tenant(actor: Actor, tenant: Tenant, limits: Limits) -> bool:
-    """In force within a second. False when they are as they were."""
+def limit_tenant(
+    actor: Actor, tenant: Tenant, limits: Limits, engine_share: int | None = None
+) -> bool:
+    """In force within a second. False when they are as they were. The share stays if None."""
     locked = Tenant.objects.select_for_update().get(pk=tenant.pk)
-    before, after = asdict(locked.limits), asdict(limits)
+    before: dict[str, int | None] = asdict(locked.limits)
+    before["engine_share"] = locked.engine_share
+    after = {**asdict(limits), "engine_share": engine_share or locked.engine_share}
     changed = {name: [before[name], after[name]] for name in after if before[name] != after[name]}
     if not changed:
         return False

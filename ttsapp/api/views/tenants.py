@@ -21,7 +21,13 @@ from ttsapp.audit.services import Actor
 from ttsapp.errors import ApiError
 from ttsapp.limits.rules import Limits
 from ttsapp.tenants import selectors, services
-from ttsapp.tenants.models import PlatformPermission, Role, Tenant
+from ttsapp.tenants.models import (
+    MOST_SHARE,
+    RESERVED_SLUGS,
+    PlatformPermission,
+    Role,
+    Tenant,
+)
 
 
 class OwnTenant(serializers.Serializer[Any]):
@@ -58,16 +64,25 @@ class TenantQuery(Strict):
     state = serializers.ChoiceField(["active", "suspended"], required=False)
 
 
-class Name(Strict):
-    name = serializers.CharField(max_length=100)
-
-
-class NewTenant(LimitsFields, Name):
-    slug = serializers.SlugField(max_length=50)
-
-
 class TenantChange(LimitsFields):
     name = serializers.CharField(max_length=100, required=False)
+    engine_share = serializers.IntegerField(
+        min_value=1,
+        max_value=MOST_SHARE,
+        required=False,
+        help_text="Of a full engine, beside others' shares of 1.",
+    )
+
+
+class NewTenant(TenantChange):
+    name = serializers.CharField(max_length=100)
+    slug = serializers.SlugField(max_length=50)
+
+    def validate_slug(self, slug: str) -> str:
+        if slug in RESERVED_SLUGS:
+            message = "The console has a page of this name: choose another."
+            raise serializers.ValidationError(message)
+        return slug
 
 
 class Suspension(Strict):
@@ -82,6 +97,7 @@ class PlatformTenant(LimitsFields):
     created_at = serializers.DateTimeField()
     suspended_at = serializers.DateTimeField(allow_null=True)
     suspended_because = serializers.CharField()
+    engine_share = serializers.IntegerField()
 
 
 @extend_schema(tags=["platform"])
@@ -111,7 +127,8 @@ class PlatformTenants(PlatformView):
         except IntegrityError:
             message = f"There is a tenant {slug} already: choose another slug."
             raise ApiError(409, "tenant_exists", message, field="slug") from None
-        services.limit_tenant(_actor(request), tenant, Limits(**wanted))
+        share = wanted.pop("engine_share", None)
+        services.limit_tenant(_actor(request), tenant, Limits(**wanted), share)
         return Response(PlatformTenant(_tenant(slug)).data, status.HTTP_201_CREATED)
 
     @extend_schema(summary="Look at a tenant", responses=PlatformTenant)
@@ -129,8 +146,9 @@ class PlatformTenants(PlatformView):
         name = wanted.pop("name", tenant.name)
         if name != tenant.name:
             services.rename_tenant(_actor(request), tenant, name)
+        share = wanted.pop("engine_share", None)
         limits = Limits(**{**asdict(tenant.limits), **wanted})
-        services.limit_tenant(_actor(request), tenant, limits)
+        services.limit_tenant(_actor(request), tenant, limits, share)
         return Response(PlatformTenant(_tenant(slug)).data)
 
     @extend_schema(

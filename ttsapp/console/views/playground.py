@@ -71,7 +71,8 @@ async def _order(membership: Membership, voice: str, seed: int | None) -> Order:
 
 
 def _caller(membership: Membership) -> Caller:
-    return Caller(membership.tenant_id, None, f"user:{membership.user_id}")
+    share = membership.tenant.engine_share
+    return Caller(membership.tenant_id, None, f"user:{membership.user_id}", share=share)
 
 
 async def _voices(caller: Caller) -> tuple[Preset, ...]:
