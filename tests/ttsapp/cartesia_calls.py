@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Any
 
 import httpx
-import pytest
 
 from tests.ttsapp.conftest import Party
-from ttsapp.speech.context import Context
-from ttsapp.speech.events import Audio, Event, Word, Words
 
 RAW = {"container": "raw", "encoding": "pcm_s16le", "sample_rate": 24000}
 KATIE = "f786b574-daa5-4673-aa0c-cbe3e8534c02"
@@ -36,17 +31,3 @@ def refused(response: httpx.Response, status: int, code: str) -> str:
     assert said["error_code"] == code
     assert said["request_id"] == response.headers["x-request-id"]
     return said["message"]
-
-
-def tell_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two words with the first audio of every context, as an engine that can tell them does."""
-    silent = Context.events
-
-    async def events(context: Context) -> AsyncGenerator[Event]:
-        async with aclosing(silent(context)) as told:
-            async for event in told:
-                yield event
-                if isinstance(event, Audio) and event.first_sample == 0:
-                    yield Words((Word("Hello", 0, 50), Word("there.", 50, 125)))
-
-    monkeypatch.setattr(Context, "events", events)

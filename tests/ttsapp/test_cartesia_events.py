@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from gpu_engine.proto import engine_pb2 as pb
-from tests.ttsapp.cartesia_calls import body, refused, say, tell_words
+from tests.ttsapp.cartesia_calls import body, refused, say
 from tests.ttsapp.conftest import Party
 from tests.ttsapp.scripted_engine import Script, ScriptedEngine, spoken
 from ttsapp.speech.models import RequestLog
@@ -76,10 +76,10 @@ def test_sse_that_fails_later(http: httpx.Client, alice: Party, engine: Scripted
     assert last["done"] is False
 
 
-def test_sse_words(http: httpx.Client, alice: Party, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sse_words(http: httpx.Client, alice: Party, engine: ScriptedEngine) -> None:
     """In seconds of what is sent: at 1.25 times the speed they come sooner."""
-    tell_words(monkeypatch)
-    for speed, end in ((1.0, 0.125), (1.25, 0.1)):
+    engine.script = Script(tells_words=True)
+    for speed, end in ((1.0, 0.4), (1.25, 0.32)):
         config = {"speed": speed}
         answer = say(http, alice, "/tts/sse", add_timestamps=True, generation_config=config)
         (words,) = [one for one in events(answer) if one["type"] == "timestamps"]
@@ -88,9 +88,8 @@ def test_sse_words(http: httpx.Client, alice: Party, monkeypatch: pytest.MonkeyP
         assert (words["status_code"], words["done"]) == (206, False)
 
 
-def test_sse_words_unasked(
-    http: httpx.Client, alice: Party, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tell_words(monkeypatch)
+def test_sse_words_unasked(http: httpx.Client, alice: Party, engine: ScriptedEngine) -> None:
+    engine.script = Script(tells_words=True)
     told = {one["type"] for one in events(say(http, alice, "/tts/sse"))}
     assert told == {"chunk", "done"}
+    assert not engine.heard[0].start.word_times

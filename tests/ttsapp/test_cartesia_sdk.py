@@ -13,9 +13,9 @@ from cartesia import (
 )
 
 from billing.models import UsageEvent
-from tests.ttsapp.cartesia_calls import KATIE, RAW, tell_words
+from tests.ttsapp.cartesia_calls import KATIE, RAW
 from tests.ttsapp.conftest import Party
-from tests.ttsapp.scripted_engine import ScriptedEngine, spoken
+from tests.ttsapp.scripted_engine import Script, ScriptedEngine, spoken
 
 SAMPLES_AT_44100 = 44100 * 2 // 5
 
@@ -48,8 +48,8 @@ def test_generate(client: Cartesia, engine: ScriptedEngine) -> None:
     assert engine.heard[0].start.text == "Hello there."
 
 
-def test_generate_sse(client: Cartesia, monkeypatch: pytest.MonkeyPatch) -> None:
-    tell_words(monkeypatch)
+def test_generate_sse(client: Cartesia, engine: ScriptedEngine) -> None:
+    engine.script = Script(tells_words=True)
     told = list(
         client.tts.generate_sse(
             model_id="sonic-3",

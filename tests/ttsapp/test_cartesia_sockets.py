@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from billing.models import UsageEvent
-from tests.ttsapp.cartesia_calls import tell_words
 from tests.ttsapp.cartesia_socket import Socket, opened
 from tests.ttsapp.conftest import Party, eventually
 from tests.ttsapp.scripted_engine import Script, ScriptedEngine, spoken
@@ -54,23 +53,26 @@ def test_raw_s16le_and_f32le(socket: Socket, encoding: str, type_: str) -> None:
     assert 8000 < np.abs(samples * scale).max() < 10000
 
 
-def test_continuation_keeps_one_clock(
-    socket: Socket, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tell_words(monkeypatch)
+def test_continuation_keeps_one_clock(socket: Socket, engine: ScriptedEngine) -> None:
+    engine.script = Script(tells_words=True)
     for text in ("Hello ", "there. ", "How are"):
         socket.say(text, **{"continue": True, "add_timestamps": True})
     socket.say(" you?", add_timestamps=True)
     told = socket.until("done")
     assert b"".join(base64.b64decode(one["data"]) for one in told if "data" in one) == spoken(5) * 2
     assert [heard.text for heard in engine.heard] == ["Hello there. ", "How are you?"]
-    (words,) = [one for one in told if one["type"] == "timestamps"]
-    assert words["word_timestamps"] == {
+    first, second = [one for one in told if one["type"] == "timestamps"]
+    assert first["word_timestamps"] == {
         "words": ["Hello", "there."],
-        "start": [0.0, 0.05],
-        "end": [0.05, 0.125],
+        "start": [0.0, 0.2],
+        "end": [0.2, 0.4],
     }
-    assert (words["context_id"], words["flush_id"]) == ("a", 1)
+    assert second["word_timestamps"] == {
+        "words": ["How", "are", "you?"],
+        "start": [0.4, 0.533, 0.667],
+        "end": [0.533, 0.667, 0.8],
+    }
+    assert (first["context_id"], first["flush_id"]) == ("a", 1)
     assert UsageEvent.objects.get().characters == 25
 
 
