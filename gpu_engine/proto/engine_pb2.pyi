@@ -196,14 +196,16 @@ class Word(_message.Message):
     def __init__(self, first_character: _Optional[int] = ..., end_character: _Optional[int] = ..., first_sample: _Optional[int] = ..., end_sample: _Optional[int] = ...) -> None: ...
 
 class Accepted(_message.Message):
-    __slots__ = ("text_tokens", "expected_wait_ms", "sample_rate")
+    __slots__ = ("text_tokens", "expected_wait_ms", "sample_rate", "engine_id")
     TEXT_TOKENS_FIELD_NUMBER: _ClassVar[int]
     EXPECTED_WAIT_MS_FIELD_NUMBER: _ClassVar[int]
     SAMPLE_RATE_FIELD_NUMBER: _ClassVar[int]
+    ENGINE_ID_FIELD_NUMBER: _ClassVar[int]
     text_tokens: int
     expected_wait_ms: int
     sample_rate: int
-    def __init__(self, text_tokens: _Optional[int] = ..., expected_wait_ms: _Optional[int] = ..., sample_rate: _Optional[int] = ...) -> None: ...
+    engine_id: str
+    def __init__(self, text_tokens: _Optional[int] = ..., expected_wait_ms: _Optional[int] = ..., sample_rate: _Optional[int] = ..., engine_id: _Optional[str] = ...) -> None: ...
 
 class Audio(_message.Message):
     __slots__ = ("pcm", "first_sample")

@@ -148,6 +148,7 @@ class Conversation:
                     text_tokens=tokens,
                     expected_wait_ms=event.expected_wait_ms,
                     sample_rate=SAMPLE_RATE,
+                    engine_id=self._desk.settings.engine_id,
                 )
                 return pb.SynthesizeEvent(accepted=accepted)
             case m.AudioChunk():

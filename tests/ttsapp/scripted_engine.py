@@ -127,7 +127,8 @@ class ScriptedEngine(engine_pb2_grpc.EngineServicer):
             heard.ended.set()
 
     async def _speak(self, heard: Heard, told: _Told, script: Script) -> AsyncIterator:
-        yield pb.SynthesizeEvent(accepted=pb.Accepted(text_tokens=7, sample_rate=24_000))
+        accepted = pb.Accepted(text_tokens=7, sample_rate=24_000, engine_id="scripted")
+        yield pb.SynthesizeEvent(accepted=accepted)
         samples = 0
         for place in range(script.chunks):
             if script.error is not None and place == script.error_after:

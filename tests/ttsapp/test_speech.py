@@ -33,6 +33,8 @@ def test_it_works(http: httpx.Client, alice: Party) -> None:
     assert (event.tenant, event.key) == (alice.tenant, alice.key)
     assert (event.outcome, event.characters, event.billed_characters) == ("completed", 12, 12)
     assert (event.audio_ms, event.frames, event.predictor_ms) == (400, 5, 2.5)
+    assert (event.engine, event.finish_reason, event.underruns) == ("scripted", "stop", 0)
+    assert event.first_audio_ms is not None
     assert not Reservation.objects.exists()
 
 

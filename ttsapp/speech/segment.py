@@ -14,7 +14,8 @@ from billing.rating import Part, expected_ms
 from gpu_engine.proto import engine_pb2
 from ttsapp import background
 from ttsapp.engine import errors
-from ttsapp.engine.client import EngineStream, client
+from ttsapp.engine.client import client
+from ttsapp.engine.connection import EngineStream
 from ttsapp.errors import ApiError
 from ttsapp.speech.encoders.samples import BYTES_PER_MS, BYTES_PER_SAMPLE
 from ttsapp.speech.order import Order
@@ -38,6 +39,7 @@ class Segment:
         self.is_open = is_open
         self.made_bytes = 0
         self.delivered_bytes = 0
+        self.engine = ""
         self.finished: engine_pb2.Finished | None = None
         self._text_at = time.monotonic()
         self._order = order
@@ -65,7 +67,7 @@ class Segment:
 
     def open(self) -> None:
         """Asks for the engine's stream; again after a refusal, with all text so far."""
-        self._stream = client().synthesize()
+        self._stream = client().synthesize(self._order.model.id)
         self._writing = None
         start = self._order.start(self.text, is_complete=not self.is_open)
         self._tell(self._stream.start(start))
@@ -108,6 +110,8 @@ class Segment:
                 raise
             if event.HasField("finished"):
                 self._note_finished(event.finished)
+            elif event.HasField("accepted"):
+                self.engine = event.accepted.engine_id
             elif self._is_cancelled:
                 continue
             elif event.HasField("audio"):

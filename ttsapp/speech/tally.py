@@ -104,6 +104,7 @@ class Tally:
             first_audio_ms=self.first_audio_ms,
             underruns=self.playback.underruns,
             finish_reason=self._ending(outcome, failure),
+            engine=next((segment.engine for segment in self.segments if segment.engine), "")[:100],
         )
 
     def report(self, usage: Usage) -> Report:
