@@ -60,9 +60,9 @@ UNSPEAKABLE = "the text has nothing that can be spoken"
 
 @pytest.mark.parametrize(("told", "share"), [(0.0, 1.0), (3.0, 3.0)])
 def test_a_share_that_is_not_told_is_one(
-    checkpoint: Checkpoint, told: float, share: float
+    checkpoint: Checkpoints, told: float, share: float
 ) -> None:
-    assert submitted(desk(checkpoint), start(share=told)).share == share
+    assert submitted(desk(checkpoint(CUSTOM)), start(share=told)).share == share
 
 
 BAD_STARTS: dict[str, tuple[dict[str, Any], str, str]] = {

@@ -171,7 +171,8 @@ LIMITS = {
 
 
 def test_a_tenants_limits(staff: Client, alice: Party) -> None:
-    staff.post(url(Tenant, "change", alice.tenant.pk), {"name": "Alice", "engine_share": 1, **LIMITS})
+    fields = {"name": "Alice", "engine_share": 1, **LIMITS}
+    staff.post(url(Tenant, "change", alice.tenant.pk), fields)
     alice.tenant.refresh_from_db()
     limits = alice.tenant.limits
     assert (limits.requests_per_minute, limits.characters_per_minute) == (60, None)
