@@ -116,14 +116,17 @@ def currency(name: str, default: str) -> str:
     return value
 
 
-def target(name: str, default: str) -> str:
-    """Where a gRPC server listens: unix:/path, host:port, or a name that gRPC resolves."""
-    value = text(name).strip() or default
-    if not _RESOLVED.match(value) and not _is_host_and_port(value):
-        raise ImproperlyConfigured(
-            f"{name}={_short(value)} is neither unix:/path nor host:port, the port from 1 to 65535"
-        )
-    return value
+def targets(name: str, default: str) -> tuple[str, ...]:
+    """Where gRPC servers listen, separated by commas: unix:/path, host:port, or a name that gRPC
+    resolves."""
+    found = words(name) or [default]
+    for value in found:
+        if not _RESOLVED.match(value) and not _is_host_and_port(value):
+            raise ImproperlyConfigured(
+                f"{name}={_short(value)} is neither unix:/path nor host:port, the port from 1 to"
+                " 65535"
+            )
+    return tuple(dict.fromkeys(found))
 
 
 def hosts(name: str) -> list[str]:

@@ -27,8 +27,8 @@ ALLOWED_HOSTS = [
 # Whose word about a client's address and protocol is believed. By default nobody's.
 TRUSTED_PROXIES = environment.networks("PARLANCE_TRUSTED_PROXIES")
 
-# The engine and what a request may ask of it.
-ENGINE = environment.target("PARLANCE_ENGINE", f"unix:{DATA / 'engine.sock'}")
+# The engines, one a checkpoint or replica, and what a request may ask of them.
+ENGINES = environment.targets("PARLANCE_ENGINE", f"unix:{DATA / 'engine.sock'}")
 MAX_INPUT_CHARACTERS = environment.number("PARLANCE_MAX_INPUT_CHARACTERS", 4096, most=100_000)
 # Words of its own that a tenant may have pronounced otherwise.
 LEXICON_WORDS = environment.number("PARLANCE_LEXICON_WORDS", 2000, most=100_000)

@@ -108,7 +108,7 @@ def no_renewals() -> None:
 def engine_thread() -> Iterator[EngineThread]:
     with tempfile.TemporaryDirectory() as folder:
         target = f"unix:{Path(folder) / 'engine.sock'}"
-        settings.ENGINE = target
+        settings.ENGINES = (target,)
         thread = EngineThread(target)
         yield thread
         thread.close()

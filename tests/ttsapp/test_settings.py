@@ -93,7 +93,7 @@ def test_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_odd_target_stops_the_start(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("X", value)
     with pytest.raises(ImproperlyConfigured, match=f"X='{value}' is neither unix:/path nor host"):
-        environment.target("X", "")
+        environment.targets("X", "")
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,12 @@ def test_an_odd_target_stops_the_start(monkeypatch: pytest.MonkeyPatch, value: s
 )
 def test_targets(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("X", value)
-    assert environment.target("X", "") == value
+    assert environment.targets("X", "") == (value,)
+
+
+def test_several_targets_are_taken_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("X", "unix:/x.sock, engine:50051,unix:/x.sock")
+    assert environment.targets("X", "") == ("unix:/x.sock", "engine:50051")
 
 
 @pytest.mark.parametrize(

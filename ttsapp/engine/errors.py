@@ -11,6 +11,8 @@ from ttsapp.errors import ApiError
 log = structlog.get_logger()
 
 RETRY_AFTER_MS = 1000
+# What another engine might not say.
+ENGINE_BUSY = frozenset({"engine_full", "engine_down", "engine_restarted", "engine_draining"})
 # INTERNAL is also what a write to a stream that the engine has just ended turns into.
 _GONE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.INTERNAL)
 
@@ -35,6 +37,13 @@ def from_event(error: engine_pb2.Error, text_field: str) -> ApiError:
     if error.code == "invalid_request":
         field = text_field if error.field == "text" else error.field
         return ApiError(400, "invalid_value", error.message, field=field or None)
+    if error.code == "voice_outdated":
+        message = "The model has changed since this voice was made: make the voice again."
+        return ApiError(409, error.code, message, field="voice")
+    if error.code == "voice_damaged":
+        log.error("a voice's artifact is damaged", details=error.message)
+        message = "This voice's data are damaged: make the voice again, or ask whoever runs this."
+        return ApiError(500, error.code, message, field="voice")
     if error.code == "text_timeout":
         return text_timeout(text_field)
     if error.code == "slow_client":

@@ -1,0 +1,156 @@
+"""One engine over gRPC: one channel for each process, one call for each stream."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import grpc
+from django.conf import settings
+
+from gpu_engine.proto import engine_pb2, engine_pb2_grpc
+from ttsapp.engine import errors
+from ttsapp.errors import ApiError
+
+if TYPE_CHECKING:
+    Call = grpc.aio.StreamStreamCall[engine_pb2.SynthesizeRequest, engine_pb2.SynthesizeEvent]
+
+QUESTION_SECONDS = 2.0
+# How long others go before an engine that was away, and how long what it said it serves counts.
+REST_SECONDS, USABLE_SECONDS = 1.0, 30.0
+
+_OPTIONS = [
+    # Back within a second of the engine's return.
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 1000),
+    # A connection of this loop's own: another's failures are not its.
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.enable_http_proxy", 0),
+    ("grpc.keepalive_time_ms", 20_000),
+    ("grpc.keepalive_timeout_ms", 5_000),
+]
+
+
+class EngineStream:
+    """One Synthesize call. Failed writes stay silent: the reading side hears why."""
+
+    def __init__(self, engine: Engine, call: Call) -> None:
+        self._engine, self._call = engine, call
+
+    async def start(self, start: engine_pb2.Start) -> None:
+        """One write, even where its text is all there is: a second would race with a quick
+        refusal, and gRPC forgets answers on a failed write."""
+        await self._write(engine_pb2.SynthesizeRequest(start=start))
+
+    async def append(self, text: str) -> None:
+        await self._write(engine_pb2.SynthesizeRequest(append=engine_pb2.Append(text=text)))
+
+    async def end(self) -> None:
+        await self._write(engine_pb2.SynthesizeRequest(end=engine_pb2.End()))
+
+    async def cancel(self) -> None:
+        """Asks the engine to stop and to say how far it came."""
+        await self._write(engine_pb2.SynthesizeRequest(cancel=engine_pb2.Cancel()))
+
+    def abort(self) -> None:
+        """Drops the call: the engine frees the stream at once and answers nothing more."""
+        self._call.cancel()
+
+    async def next(self, text_field: str) -> engine_pb2.SynthesizeEvent:
+        """The engine's next event. Raises ApiError when it refuses, fails or goes away;
+        `text_field` is what the caller's API calls the text."""
+        try:
+            event = await self._call.read()
+        except grpc.aio.AioRpcError as error:
+            self._engine.rest()
+            raise errors.from_rpc(error) from error
+        if not isinstance(event, engine_pb2.SynthesizeEvent):
+            # The call ended before Finished: the engine was stopped under this stream.
+            self._engine.rest()
+            raise errors.unavailable()
+        if event.HasField("error"):
+            if event.error.code in errors.ENGINE_BUSY:
+                self._engine.rest()
+            raise errors.from_event(event.error, text_field)
+        return event
+
+    async def _write(self, message: engine_pb2.SynthesizeRequest) -> None:
+        with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
+            await self._call.write(message)
+
+
+class Engine:
+    """Belongs to the event loop it was made in. `streams` are this process's own, `served` is what
+    it last said it serves."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+        self.streams = 0
+        self.served: list[engine_pb2.Model] = []
+        self._served_at = self._failed_at = float("-inf")
+        self._channel = grpc.aio.insecure_channel(target, options=_OPTIONS)
+        self._stub = engine_pb2_grpc.EngineStub(self._channel)  # type: ignore[no-untyped-call]
+
+    @property
+    def is_resting(self) -> bool:
+        """It was away, or full, a moment ago."""
+        return time.monotonic() - self._failed_at < REST_SECONDS
+
+    def rest(self) -> None:
+        self._failed_at = time.monotonic()
+
+    def synthesize(self) -> EngineStream:
+        call = self._stub.Synthesize(timeout=settings.MAX_STREAM_SECONDS)
+        self.streams += 1
+        call.add_done_callback(self._count_out)
+        return EngineStream(self, call)
+
+    def _count_out(self, call: object) -> None:
+        self.streams -= 1
+
+    async def models(self) -> list[engine_pb2.Model]:
+        """While it is away, what it served before, for a while. Raises ApiError 503 after that."""
+        asked_at = time.monotonic()
+        try:
+            answer = await self._stub.Models(engine_pb2.ModelsRequest(), timeout=QUESTION_SECONDS)
+        except grpc.aio.AioRpcError as error:
+            if asked_at - self._served_at > USABLE_SECONDS:
+                self.served = []
+                raise errors.from_rpc(error) from error
+            return self.served
+        self.served, self._served_at = list(answer.models), asked_at
+        return self.served
+
+    async def encode_voice(
+        self, request: engine_pb2.EncodeVoiceRequest, seconds: float
+    ) -> engine_pb2.EncodeVoiceResponse:
+        """Raises AioRpcError: what it means depends on the request."""
+        try:
+            answer = await self._stub.EncodeVoice(request, timeout=seconds)
+        except grpc.aio.AioRpcError as error:
+            if error.code() is grpc.StatusCode.UNAVAILABLE:
+                self.rest()
+            raise
+        assert isinstance(answer, engine_pb2.EncodeVoiceResponse)
+        return answer
+
+    async def status(self) -> engine_pb2.EngineStatus:
+        """Raises ApiError 503 while it is away."""
+        try:
+            answer = await self._stub.Status(engine_pb2.StatusRequest(), timeout=QUESTION_SECONDS)
+        except grpc.aio.AioRpcError as error:
+            raise errors.from_rpc(error) from error
+        assert isinstance(answer, engine_pb2.EngineStatus)
+        return answer
+
+    async def status_or_error(self) -> engine_pb2.EngineStatus | ApiError:
+        try:
+            return await self.status()
+        except ApiError as error:
+            return error
+
+    async def close(self) -> None:
+        await self._channel.close()
