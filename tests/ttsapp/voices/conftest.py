@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import httpx
 import pytest
@@ -13,6 +14,7 @@ from tests.ttsapp.conftest import Party
 from tests.ttsapp.scripted_engine import ScriptedEngine, base_model
 from tests.ttsapp.voices import recordings
 from ttsapp import recent
+from ttsapp.voices import selectors
 
 
 @pytest.fixture(autouse=True)
@@ -26,8 +28,10 @@ def store(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keys are looked up for each request, so nothing waits until all processes have done so."""
+    """Keys are looked up for each request, so nothing waits until all processes have done so; and
+    nothing is known of the engine of the test before."""
     monkeypatch.setattr(recent, "FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(selectors, "_memories", WeakKeyDictionary())
 
 
 @pytest.fixture
@@ -44,7 +48,7 @@ def stored(folder: Path) -> list[str]:
 
 def consent(http: httpx.Client, party: Party, **fields: str) -> str:
     sent = {"name": "Ann's consent", "language": "en", **fields}
-    files = {"recording": recordings.wav(recordings.speech(3.0, seed=5))}
+    files = {"recording": b"%PDF-1.7 I agree that my voice is cloned."}
     made = http.post("/v1/audio/voice_consents", data=sent, files=files, headers=party.headers)
     assert made.status_code == 200, made.text
     return made.json()["id"]

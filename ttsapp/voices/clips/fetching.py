@@ -12,13 +12,14 @@ import http.client
 import re
 import socket
 import ssl
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from urllib.parse import SplitResult, urlsplit
 
 from ttsapp.errors import ApiError, invalid
 from ttsapp.voices.clips.decoding import MOST_BYTES
 
 SECONDS = 10.0
+_TRANSLATED = IPv6Network("64:ff9b::/96")
 _DATA = re.compile(r"data:(?:audio|video|application)/[\w.+-]{1,50}(?:;[\w.+=-]{1,50})*;base64,")
 
 
@@ -96,9 +97,15 @@ def _public_address(host: str, field: str) -> str:
 
 
 def is_public(address: str) -> bool:
+    """Also of the IPv4 address that an IPv6 one stands for."""
     found = ip_address(address.partition("%")[0])
-    inner = getattr(found, "ipv4_mapped", None) or getattr(found, "sixtofour", None) or found
-    return inner.is_global and not inner.is_multicast and found.is_global
+    if isinstance(found, IPv6Address):
+        inner = found.ipv4_mapped or found.sixtofour
+        if inner is None and found in _TRANSLATED:
+            inner = IPv4Address(int(found) & 0xFFFF_FFFF)
+        if inner is not None and not is_public(str(inner)):
+            return False
+    return found.is_global and not found.is_multicast
 
 
 class _Pinned(http.client.HTTPSConnection):
