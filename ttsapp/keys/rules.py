@@ -65,6 +65,13 @@ class KeyRules:
             message = f"This API key {_MEANING[scope]}: use one with the scope {scope.value}."
             raise ApiError(403, "key_out_of_scope", message)
 
+    def allows_model(self, name: str) -> bool:
+        return not self.models or name.casefold() in self.models
+
+    def allows_voice(self, names: Iterable[str]) -> bool:
+        """`names`: all that one voice may be known by."""
+        return not self.voices or any(name.casefold() in self.voices for name in names)
+
     def check_speech(self, model: str, voice: str) -> None:
         """Raises ApiError 403 on the field; names as the engine has them."""
         for field, name, allowed in (("model", model, self.models), ("voice", voice, self.voices)):

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from gpu_engine.proto import engine_pb2
 from ttsapp.errors import ApiError, invalid
+from ttsapp.keys.rules import KeyRules
 from ttsapp.voices.own import OwnVoice, Preset
 
 RETIRED_MODELS = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
@@ -97,7 +98,8 @@ class SpeechModel:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """`hidden`: presets, in lower case, that the tenant does not want to be shown."""
+    """`hidden`: presets, in lower case, that the tenant does not want to be shown, or, in what is
+    `listed` for a key, that it may not use."""
 
     models: tuple[SpeechModel, ...]
     hidden: frozenset[str] = frozenset()
@@ -129,7 +131,23 @@ class Catalogue:
 
     def shown(self, model: SpeechModel) -> tuple[Preset, ...]:
         """The model's voices that belong into lists."""
-        return tuple(each for each in model.presets if each.name.casefold() not in self.hidden)
+        return tuple(each for each in model.presets if self.shows(each))
+
+    def shows(self, preset: Preset) -> bool:
+        return preset.name.casefold() not in self.hidden
+
+    def listed(self, rules: KeyRules | None) -> Catalogue:
+        """What a caller may use of it: for lists. What is asked for by name is looked up in all of
+        it, so that the refusal can tell what is not there from what the key may not use."""
+        if rules is None or not (rules.models or rules.voices):
+            return self
+        presets = (preset for model in self.models for preset in model.presets)
+        barred = (each.name.casefold() for each in presets if not rules.allows_voice(each.names))
+        models = (model for model in self.models if rules.allows_model(model.id))
+        return Catalogue(
+            tuple(replace(model, own=_usable(model.own, rules)) for model in models),
+            self.hidden.union(barred),
+        )
 
     def maker(self, *, in_context: bool) -> SpeechModel | None:
         """The model that makes clones."""
@@ -156,6 +174,14 @@ class Catalogue:
                 by_name.setdefault(voice.label.casefold(), placed)
         own = MappingProxyType(by_name)
         return Catalogue(tuple(replace(model, own=own) for model in self.models), hidden)
+
+
+def _usable(own: Mapping[str, OwnVoice], rules: KeyRules) -> Mapping[str, OwnVoice]:
+    return {
+        name: voice
+        for name, voice in own.items()
+        if rules.allows_voice(voice.names) and rules.allows_model(voice.model)
+    }
 
 
 def is_retired(name: str) -> bool:

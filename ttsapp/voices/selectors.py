@@ -90,6 +90,11 @@ async def catalogue(caller: Caller | None = None) -> Catalogue:
     return plain if caller is None else await _of_tenant(memory, plain, caller)
 
 
+async def listed(caller: Caller) -> Catalogue:
+    """The same without what the caller's key may not use."""
+    return (await catalogue(caller)).listed(caller.rules)
+
+
 async def _plain(memory: _Memory) -> Catalogue:
     if memory.catalogue is None or memory.age > USABLE_SECONDS:
         return await memory.renew()

@@ -12,15 +12,18 @@ from rest_framework.response import Response
 
 from ttsapp.api.base import TenantView
 from ttsapp.keys.authentication import Caller
+from ttsapp.voices.own import OwnVoice, Preset
 from ttsapp.voices.selectors import catalogue
 
 
 class Voice(serializers.Serializer[Any]):
-    id = serializers.CharField()
+    id = serializers.CharField(help_text="What requests call it.")
+    name = serializers.CharField()
+    kind = serializers.CharField(help_text="preset, or how a voice of your own was made.")
     model = serializers.CharField()
     native_language = serializers.CharField()
-    languages = serializers.ListField(child=serializers.CharField())
     description = serializers.CharField()
+    is_own = serializers.BooleanField(help_text="Made by you, or shared with you.")
 
 
 class VoicesList(serializers.Serializer[Any]):
@@ -29,19 +32,25 @@ class VoicesList(serializers.Serializer[Any]):
 
 @extend_schema(tags=["voices"])
 class VoicesView(TenantView):
-    @extend_schema(summary="List the voices that are served", responses=VoicesList)
+    @extend_schema(summary="List your voices and those that are served", responses=VoicesList)
     def list(self, request: Request) -> Response:
         caller = Caller(self.access.tenant.pk, None, self.access.actor.label)
         served = async_to_sync(catalogue)(caller)
-        found = [
-            {
-                "id": preset.name,
-                "model": model.id,
-                "native_language": preset.native_language,
-                "languages": model.languages,
-                "description": preset.description,
-            }
-            for model in served.models
-            for preset in model.presets
+        own = [_document(voice.model, voice) for voice in served.own]
+        presets = [
+            _document(model.id, preset) for model in served.models for preset in served.shown(model)
         ]
-        return Response({"results": found})
+        return Response({"results": own + presets})
+
+
+def _document(model: str, voice: Preset) -> dict[str, Any]:
+    made = voice if isinstance(voice, OwnVoice) else None
+    return {
+        "id": voice.name,
+        "name": made.label if made else voice.name,
+        "kind": made.kind if made else "preset",
+        "model": model,
+        "native_language": voice.native_language,
+        "description": voice.description,
+        "is_own": made is not None,
+    }

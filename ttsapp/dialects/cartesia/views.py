@@ -26,7 +26,7 @@ from ttsapp.speech.order import check_text
 from ttsapp.speech.prepared import TextWish, prepared_text
 from ttsapp.speech.session import Session
 from ttsapp.speech.text.markup import Markup
-from ttsapp.voices.selectors import catalogue
+from ttsapp.voices.selectors import catalogue, listed
 
 _LONGEST_TOKEN = 3600
 _TOKEN: dict[str, Any] = {
@@ -62,12 +62,12 @@ async def speech_events(request: HttpRequest, caller: Caller) -> HttpResponseBas
 
 @endpoint(CARTESIA, "GET")
 async def voice_list(request: HttpRequest, caller: Caller) -> HttpResponse:
-    return json_response(voices.page(await catalogue(caller), request.GET.dict()))
+    return json_response(voices.page(await listed(caller), request.GET.dict()))
 
 
 @endpoint(CARTESIA, "GET")
 async def voice(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
-    return json_response(voices.document(await catalogue(caller), name))
+    return json_response(voices.document(await listed(caller), name))
 
 
 @endpoint(CARTESIA, "POST")

@@ -48,12 +48,13 @@ def document(catalogue: Catalogue, name: str) -> dict[str, Any]:
     """Raises ApiError 404."""
     model = catalogue.default()
     try:
-        if model is not None:
-            return _document(model, find(model, name))
+        voice = find(model, name) if model is not None else None
     except ApiError as error:
         raise ApiError(404, "voice_not_found", error.message, field="id") from None
-    message = "No model with voices of its own is served."
-    raise ApiError(404, "voice_not_found", message, field="id")
+    if model is None or voice is None or not catalogue.shows(voice):
+        message = f"There is no voice {name[:50]!r} for this key: GET /voices lists those it has."
+        raise ApiError(404, "voice_not_found", message, field="id")
+    return _document(model, voice)
 
 
 def page(catalogue: Catalogue, query: Mapping[str, str]) -> dict[str, Any]:

@@ -37,7 +37,9 @@ _NAMES = {"response_format": "encoding"}
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    model: str
+    """`model`: None where none is named."""
+
+    model: str | None
     audio: AudioFormat
     speed: float
 
@@ -52,14 +54,15 @@ def parse(query: Mapping[str, str], *, is_socket: bool = False) -> Wanted:
     check_speed(speed)
     name = _format_name(query, is_socket=is_socket)
     rates = (_whole(query, "sample_rate"), _whole(query, "bit_rate"))
-    return Wanted(query.get("model", DEFAULT_MODEL), audio_format(name, *rates, _NAMES), speed)
+    return Wanted(query.get("model"), audio_format(name, *rates, _NAMES), speed)
 
 
 def order(
     request_id: UUID, caller: Caller, wanted: Wanted, catalogue: Catalogue, transport: str
 ) -> Order:
     """Raises ApiError 400 on `model` for a voice or a language that is not served."""
-    model, voice, language = _voice(wanted.model, catalogue)
+    name = wanted.model or _usual(catalogue, caller)
+    model, voice, language = _voice(name, catalogue)
     return Order(
         id=request_id,
         caller=caller,
@@ -75,6 +78,17 @@ def order(
         seed=fresh_seed(),
         text_field="text",
     )
+
+
+def _usual(catalogue: Catalogue, caller: Caller) -> str:
+    """Deepgram's own, or the first that a key may use which is bound to others."""
+    found = catalogue.listed(caller.rules)
+    model = found.default()
+    usual = DEFAULT_MODEL.split("-")[1]
+    stand_in = stand_ins(model, voices.FEMALE, voices.MALE).get(usual) if model else None
+    if model is None or stand_in is None or found.shows(stand_in):
+        return DEFAULT_MODEL
+    return next((voice.name for voice in (*found.own, *found.shown(model))), DEFAULT_MODEL)
 
 
 def _voice(name: str, catalogue: Catalogue) -> tuple[SpeechModel, Preset, str]:

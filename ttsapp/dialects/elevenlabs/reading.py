@@ -21,7 +21,7 @@ from ttsapp.keys import single_use
 from ttsapp.keys.authentication import Caller
 from ttsapp.speech.text import languages
 from ttsapp.voices.catalogue import SpeechModel
-from ttsapp.voices.selectors import catalogue
+from ttsapp.voices.selectors import catalogue, listed
 
 # What clients look for. Of newer families some would call other addresses.
 MODEL_NAMES = {
@@ -35,7 +35,7 @@ _TOKEN = "tts_websocket"
 @endpoint("GET")
 async def voices(request: HttpRequest, caller: Caller) -> HttpResponse:
     is_all = Query(request.GET, ("show_legacy",)).flag("show_legacy")
-    served = await catalogue(caller)
+    served = await listed(caller)
     found = voice_list.own(served) + (voice_list.stand_ins(served) if is_all else [])
     return json_response({"voices": found})
 
@@ -43,18 +43,18 @@ async def voices(request: HttpRequest, caller: Caller) -> HttpResponse:
 @endpoint("GET")
 async def search_voices(request: HttpRequest, caller: Caller) -> HttpResponse:
     query = Query(request.GET, voice_list.search_names())
-    return json_response(voice_list.search(await catalogue(caller), query))
+    return json_response(voice_list.search(await listed(caller), query))
 
 
 @endpoint("GET")
 async def voice(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResponse:
     check_query(request.GET.dict(), ("with_settings",))
-    return json_response(voice_list.one(await catalogue(caller), voice_id))
+    return json_response(voice_list.one(await listed(caller), voice_id))
 
 
 @endpoint("GET")
 async def voice_settings(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResponse:
-    voice_list.one(await catalogue(caller), voice_id)
+    voice_list.one(await listed(caller), voice_id)
     return json_response(DEFAULTS)
 
 
@@ -65,7 +65,7 @@ async def default_settings(request: HttpRequest, caller: Caller) -> HttpResponse
 
 @endpoint("GET")
 async def models(request: HttpRequest, caller: Caller) -> HttpResponse:
-    served = await catalogue(caller)
+    served = await listed(caller)
     found = [_model(model, model.id, model.id) for model in served.models if model.presets]
     if (default := served.default()) is not None:
         found += [_model(default, model_id, name) for model_id, name in MODEL_NAMES.items()]

@@ -41,7 +41,11 @@ def stand_ins(served: Catalogue) -> list[Document]:
     if model is None:
         return []
     found = ((premade, voices.stand_in(model, premade)) for premade in voices.PREMADE)
-    return [_stand_in(model, premade, preset) for premade, preset in found if preset]
+    return [
+        _stand_in(model, premade, preset)
+        for premade, preset in found
+        if preset and served.shows(preset)
+    ]
 
 
 def one(served: Catalogue, wanted: str) -> Document:
@@ -50,7 +54,7 @@ def one(served: Catalogue, wanted: str) -> Document:
         if wanted.casefold() in (made.name, made.label.casefold()):
             return _made(made)
     for model in served.models:
-        if preset := voices.own_preset(model, wanted):
+        if (preset := voices.own_preset(model, wanted)) and served.shows(preset):
             return _own(model, preset)
     premade = voices.premade_id(wanted)
     found = (voice for voice in stand_ins(served) if voice["voice_id"] == premade)

@@ -34,7 +34,8 @@ def voices(catalogue: Catalogue) -> dict[str, Any]:
     ]
     default = catalogue.default()
     if default is not None:
-        data += [_stock(default, *pair) for pair in sorted(stock_voices(default).items())]
+        stock = sorted(stock_voices(default).items())
+        data += [_stock(default, name, each) for name, each in stock if catalogue.shows(each)]
     return {"object": "list", "data": data}
 
 

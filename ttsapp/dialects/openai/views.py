@@ -18,7 +18,7 @@ from ttsapp.keys.authentication import Caller
 from ttsapp.keys.tokens import Scope
 from ttsapp.speech import answers, captions
 from ttsapp.speech.session import Session
-from ttsapp.voices.selectors import catalogue
+from ttsapp.voices.selectors import catalogue, listed
 
 
 @endpoint(OPENAI, "POST", scope=Scope.SPEECH)
@@ -47,13 +47,12 @@ async def speech_request(request: HttpRequest, caller: Caller, wanted: UUID) -> 
 
 @endpoint(OPENAI, "GET")
 async def models(request: HttpRequest, caller: Caller) -> HttpResponse:
-    return json_response(documents.models(await catalogue(caller)))
+    return json_response(documents.models(await listed(caller)))
 
 
 @endpoint(OPENAI, "GET")
 async def model(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
-    served = await catalogue(caller)
-    served.model(name)
+    (await listed(caller)).model(name)
     return json_response(documents.model(name))
 
 

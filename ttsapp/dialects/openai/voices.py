@@ -21,7 +21,7 @@ from ttsapp.voices.catalogue import Catalogue
 from ttsapp.voices.clips.evidence import evidence_of
 from ttsapp.voices.models import Voice
 from ttsapp.voices.own import OwnVoice
-from ttsapp.voices.selectors import catalogue
+from ttsapp.voices.selectors import listed
 from ttsapp.voices.services import cloning, consents, designing, registry
 from ttsapp.voices.uploads import Form
 
@@ -37,7 +37,7 @@ _MOST, _USUAL = 100, 20
 @endpoint(OPENAI, "GET", "POST")
 async def voices(request: HttpRequest, caller: Caller) -> HttpResponseBase:
     if request.method == "GET":
-        return json_response(documents.voices(await catalogue(caller)))
+        return json_response(documents.voices(await listed(caller)))
     made = await _make(request, caller)
     return json_response(await _document(made))
 
@@ -45,7 +45,7 @@ async def voices(request: HttpRequest, caller: Caller) -> HttpResponseBase:
 @endpoint(OPENAI, "GET", "DELETE")
 async def voice(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
     if request.method == "GET":
-        return json_response(documents.own_voice(_own(await catalogue(caller), name)))
+        return json_response(documents.own_voice(_own(await listed(caller), name)))
     row = await database.read(selectors.voice_of, caller.tenant_id, name)
     if row is None:
         raise _unknown_voice(name)
