@@ -29,8 +29,9 @@ TEACHER ?=
 TEXTS ?= 250000
 TEXT_MINUTES ?= 10
 PART_MIB ?=
-# One file stays on one process: its servers and databases are shared by its tests.
-PYTEST ?= -n 2 --dist loadfile
+# One file stays on one process: its servers and databases are shared by its tests. The order is that
+# of tests/conftest.py.
+PYTEST ?= -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help run demo test test-browser test-kernels test-speech check format proto check-proto bench-local bench-load bench-capacity bench-gateway eval-speech tiny-stage lock screenshots setup setup-dev clean
 
