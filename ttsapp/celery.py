@@ -22,6 +22,7 @@ app.conf.beat_schedule = {
     "note-engines": {"task": "billing.note_engines", "schedule": 60.0},
     "make-partitions": {"task": "billing.make_partitions", "schedule": 6 * 3600.0},
     "reconcile": {"task": "billing.reconcile", "schedule": 3600.0},
+    "prune-answers": {"task": "idempotency.prune", "schedule": 60.0},
     "remove-old-events": {"task": "billing.remove_old_events", "schedule": 24 * 3600.0},
 }
 

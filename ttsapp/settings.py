@@ -51,6 +51,14 @@ SOCKET_IDLE_SECONDS = environment.seconds("PARLANCE_SOCKET_IDLE_SECONDS", 60)
 # A reservation this old belongs to a process that died: no stream and no reader lasts so long,
 # and a database that was away has been asked for some minutes more.
 ORPHAN_SECONDS = MAX_STREAM_SECONDS + 300
+# Answers to requests with an Idempotency-Key: how long, and how much of one and of a tenant's.
+IDEMPOTENCY_HOURS = environment.number("PARLANCE_IDEMPOTENCY_HOURS", 24, most=720)
+IDEMPOTENCY_BYTES = environment.number(
+    "PARLANCE_IDEMPOTENCY_BYTES", 10_000_000, least=0, most=100_000_000
+)
+IDEMPOTENCY_TENANT_BYTES = environment.number(
+    "PARLANCE_IDEMPOTENCY_TENANT_BYTES", 1_000_000_000, least=0, most=1_000_000_000_000
+)
 
 # A tenant without limits of its own has these; docs/limits.md says what they count.
 TENANT_LIMITS = {
@@ -93,6 +101,7 @@ INSTALLED_APPS = [
     "ttsapp.keys",
     "ttsapp.speech",
     "ttsapp.lexicon",
+    "ttsapp.idempotency",
     "ttsapp.voices",
     "ttsapp.console",
     "billing",

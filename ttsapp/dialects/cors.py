@@ -20,6 +20,7 @@ _EXPOSED = ", ".join(
         *("dg-model-name", "dg-model-uuid", "dg-char-count", "x-parlance-streams-limit"),
         *("x-parlance-streams-remaining", "x-parlance-budget-limit"),
         *("x-parlance-budget-remaining", "x-parlance-budget-warning"),
+        *("idempotent-replayed", "x-parlance-first-request"),
         *_LIMITS,
     )
 )

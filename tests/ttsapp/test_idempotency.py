@@ -1,0 +1,180 @@
+"""A request that is sent twice under one key is spoken and charged once."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import UUID
+
+import httpx
+import pytest
+from django.conf import LazySettings
+from django.utils import timezone
+
+from billing.models import UsageEvent
+from tests.ttsapp.conftest import Party, eventually, speech
+from tests.ttsapp.scripted_engine import ScriptedEngine, spoken
+from ttsapp.idempotency.models import KeyedRequest
+from ttsapp.idempotency.services import prune
+
+URL = "/v1/audio/speech"
+FORMS = [{}, {"stream_format": "sse"}, {"stream": False}]
+
+
+def say(
+    http: httpx.Client, party: Party, key: str = "one", url: str = URL, **fields: object
+) -> httpx.Response:
+    headers = {**party.headers, "Idempotency-Key": key}
+    return http.post(url, json=speech(**fields), headers=headers)
+
+
+def charged() -> list[int]:
+    return list(UsageEvent.objects.order_by("pk").values_list("billed_characters", flat=True))
+
+
+@pytest.mark.parametrize("form", FORMS, ids=["bytes", "sse", "whole"])
+def test_it_works(http: httpx.Client, alice: Party, form: dict[str, object]) -> None:
+    first = say(http, alice, **form)
+    second = say(http, alice, **form)
+
+    assert second.status_code == 200
+    assert second.content == first.content
+    assert second.headers["content-type"] == first.headers["content-type"]
+    assert second.headers["x-parlance-seed"] == first.headers["x-parlance-seed"]
+    assert "idempotent-replayed" not in first.headers
+    assert second.headers["idempotent-replayed"] == "true"
+    assert second.headers["x-parlance-first-request"] == first.headers["x-request-id"]
+    assert "x-ratelimit-remaining-requests" not in second.headers
+    assert charged() == [12]
+
+
+def test_every_dialect_has_it(http: httpx.Client, alice: Party) -> None:
+    headers = {**alice.headers, "Idempotency-Key": "one"}
+    url = "/v1/speak?model=aura-2-thalia-en&encoding=linear16"
+    for _ in range(2):
+        answer = http.post(f"/deepgram{url}", json={"text": "Hello there."}, headers=headers)
+        assert answer.status_code == 200, answer.text
+    assert answer.headers["idempotent-replayed"] == "true"
+    assert charged() == [12]
+
+
+def test_without_a_key_each_is_a_request_of_its_own(http: httpx.Client, alice: Party) -> None:
+    for _ in range(2):
+        http.post(URL, json=speech(), headers=alice.headers)
+    assert charged() == [12, 12]
+    assert not KeyedRequest.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "other", [{"text": "Something else."}, {"voice": "nova"}, {"url": f"{URL}?again"}]
+)
+def test_another_request_under_the_same_key_is_refused(
+    http: httpx.Client, alice: Party, other: dict[str, str]
+) -> None:
+    say(http, alice)
+    refused = say(http, alice, **other)
+    assert refused.status_code == 422
+    error = refused.json()["error"]
+    assert (error["code"], error["param"]) == ("idempotency_key_reused", "Idempotency-Key")
+    assert charged() == [12]
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256, "naïve".encode()])
+def test_a_key_that_is_none_is_refused(http: httpx.Client, alice: Party, key: str | bytes) -> None:
+    refused = say(http, alice, key)  # type: ignore[arg-type]
+    assert refused.status_code == 400
+    assert refused.json()["error"]["param"] == "Idempotency-Key"
+    assert charged() == []
+
+
+def test_keys_of_others_are_others(http: httpx.Client, alice: Party, mallory: Party) -> None:
+    say(http, alice)
+    theirs = say(http, mallory)
+    assert "idempotent-replayed" not in theirs.headers
+    assert charged() == [12, 12]
+
+
+def test_one_that_comes_meanwhile_is_told_to_wait(
+    http: httpx.Client, alice: Party, engine: ScriptedEngine
+) -> None:
+    engine.script.hold_after = 1
+    headers = {**alice.headers, "Idempotency-Key": "one"}
+    with http.stream("POST", URL, json=speech(), headers=headers) as first:
+        meanwhile = say(http, alice)
+        engine.release.set()
+        assert first.read() == spoken(5)
+
+    assert meanwhile.status_code == 409
+    assert meanwhile.json()["error"]["code"] == "idempotency_in_progress"
+    assert meanwhile.headers["retry-after"] == "1"
+    assert say(http, alice).content == spoken(5)
+    assert charged() == [12]
+
+
+def test_what_failed_may_be_tried_again(
+    http: httpx.Client, alice: Party, engine: ScriptedEngine
+) -> None:
+    engine.script.hang_up_after = 0
+    assert say(http, alice).status_code == 503
+    eventually(lambda: not KeyedRequest.objects.exists())
+    engine.script.hang_up_after = None
+
+    again = say(http, alice)
+
+    assert (again.status_code, again.content) == (200, spoken(5))
+    assert charged() == [0, 12]
+
+
+def test_who_left_is_spoken_to_again(
+    http: httpx.Client, alice: Party, engine: ScriptedEngine
+) -> None:
+    engine.script.hold_after = 2
+    headers = {**alice.headers, "Idempotency-Key": "one"}
+    with http.stream("POST", URL, json=speech(), headers=headers) as first:
+        next(first.iter_raw())
+    eventually(lambda: UsageEvent.objects.filter(outcome="cancelled").exists())
+    engine.release.set()
+
+    assert eventually(lambda: say(http, alice).status_code == 200)
+    assert charged()[1:] == [12]
+
+
+def test_an_answer_that_is_too_long_is_not_kept_and_not_charged_twice(
+    http: httpx.Client, alice: Party, settings: LazySettings
+) -> None:
+    settings.IDEMPOTENCY_BYTES = len(spoken(5)) - 1
+    first = say(http, alice)
+    second = say(http, alice)
+    assert first.content == spoken(5)
+    assert second.status_code == 409
+    error = second.json()["error"]
+    assert error["code"] == "idempotency_answer_not_kept"
+    assert first.headers["x-request-id"] in error["message"]
+    assert charged() == [12]
+
+
+def test_a_request_that_a_dead_process_left_is_taken_over(
+    http: httpx.Client, alice: Party, settings: LazySettings
+) -> None:
+    say(http, alice)
+    left = KeyedRequest.objects.get()
+    KeyedRequest.objects.update(is_running=True, request_id=UUID(int=1))
+    assert say(http, alice).status_code == 409
+
+    KeyedRequest.objects.update(created_at=left.created_at - timedelta(days=1))
+
+    assert say(http, alice).status_code == 200
+    assert charged() == [12, 12]
+
+
+def test_answers_are_kept_for_a_time_and_to_a_size(
+    http: httpx.Client, alice: Party, bob: Party, settings: LazySettings
+) -> None:
+    for party, key in ((alice, "old"), (alice, "new"), (bob, "old")):
+        say(http, party, key)
+    settings.IDEMPOTENCY_TENANT_BYTES = len(spoken(5))
+
+    assert prune() == 1
+
+    assert "idempotent-replayed" in say(http, alice, "new").headers
+    assert "idempotent-replayed" in say(http, bob, "old").headers
+    assert prune(timezone.now() + timedelta(hours=25)) == 2

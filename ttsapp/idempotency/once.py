@@ -1,0 +1,137 @@
+"""A view's answer, made once for each idempotency key."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from hashlib import sha256
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+
+from ttsapp import background, database
+from ttsapp.errors import ApiError, invalid
+from ttsapp.http import request_id
+from ttsapp.idempotency import services
+from ttsapp.idempotency.services import Claim, Kept
+from ttsapp.keys.authentication import Caller
+
+log = structlog.get_logger()
+
+HEADER = "Idempotency-Key"
+LONGEST = 255
+RETRY_AFTER_MS = 1000
+# What is said of the moment, not of the answer.
+_FLEETING = ("x-ratelimit-", "x-parlance-streams-", "x-parlance-budget-", "x-request-id")
+
+
+async def once(
+    request: HttpRequest, caller: Caller, answer: Callable[[], Awaitable[HttpResponseBase]]
+) -> HttpResponseBase:
+    """The view's own answer, or the one that it gave before under the same key.
+
+    Raises ApiError 422 for a key that was used for something else, and 409 while it is answered."""
+    name = request.headers.get(HEADER)
+    if name is None:
+        return await answer()
+    claim = Claim(caller.tenant_id, caller.key_id, _checked(name), _print(request), request_id())
+    try:
+        kept = await database.write(services.claim, claim)
+    except DatabaseError as error:
+        raise database.unavailable() from error
+    if kept is not None:
+        return _again(kept)
+    try:
+        response = await answer()
+    except BaseException:
+        _release(claim)
+        raise
+    return await _recorded(claim, response)
+
+
+async def _recorded(claim: Claim, response: HttpResponseBase) -> HttpResponseBase:
+    if response.status_code != 200:
+        _release(claim)
+    elif isinstance(response, StreamingHttpResponse):
+        chunks: Any = response.streaming_content
+        response.streaming_content = _recording(claim, dict(response.items()), chunks)
+    elif isinstance(response, HttpResponse):
+        await _keep(claim, dict(response.items()), [response.content])
+    return response
+
+
+async def _recording(
+    claim: Claim, headers: dict[str, str], chunks: AsyncIterator[bytes]
+) -> AsyncIterator[bytes]:
+    """The same chunks; when the last has been taken, and before the end is told, they are kept."""
+    parts: list[bytes] = []
+    size, is_whole = 0, False
+    try:
+        async with aclosing(chunks):  # type: ignore[type-var]
+            async for chunk in chunks:
+                size += len(chunk)
+                if size <= settings.IDEMPOTENCY_BYTES:
+                    parts.append(chunk)
+                yield chunk
+        is_whole = True
+    finally:
+        if not is_whole:
+            _release(claim)
+    await _keep(claim, headers, parts if size <= settings.IDEMPOTENCY_BYTES else None)
+
+
+async def _keep(claim: Claim, headers: dict[str, str], parts: list[bytes] | None) -> None:
+    """An answer that cannot be kept is given all the same."""
+    body = b"".join(parts) if parts is not None else None
+    if body is not None and len(body) > settings.IDEMPOTENCY_BYTES:
+        body = None
+    lasting = {
+        name: value for name, value in headers.items() if not name.lower().startswith(_FLEETING)
+    }
+    try:
+        await database.write(services.keep, claim, lasting, body, len(body or b""))
+    except DatabaseError as error:
+        log.error("an answer was not kept", request=str(claim.request_id), error=str(error))
+        _release(claim)
+
+
+def _release(claim: Claim) -> None:
+    """In a task that a vanished client cannot cancel."""
+    background.spawn(database.write_surely(services.release, claim))
+
+
+def _again(kept: Kept) -> HttpResponse:
+    if not kept.is_same:
+        message = f"This {HEADER} was used for another request: use a new one for each."
+        raise ApiError(422, "idempotency_key_reused", message, field=HEADER)
+    if kept.is_running:
+        message = f"A request with this {HEADER} is being answered. Try again when it has ended."
+        raise ApiError(
+            409, "idempotency_in_progress", message, field=HEADER, retry_after_ms=RETRY_AFTER_MS
+        )
+    if kept.body is None:
+        message = (
+            f"This was spoken before, as request {kept.request_id}, and the answer was too long to "
+            f"be kept. To have it spoken and charged again, use a new {HEADER}."
+        )
+        raise ApiError(409, "idempotency_answer_not_kept", message, field=HEADER)
+    response = HttpResponse(kept.body, headers=kept.headers)
+    response["Idempotent-Replayed"] = "true"
+    response["x-parlance-first-request"] = str(kept.request_id)
+    return response
+
+
+def _checked(name: str) -> str:
+    if 0 < len(name) <= LONGEST and name.isascii() and name.isprintable():
+        return name
+    raise invalid(f"{HEADER} has 1 to {LONGEST} printable ASCII characters.", HEADER)
+
+
+def _print(request: HttpRequest) -> str:
+    """Of all that the answer depends on."""
+    told = (request.method or "", request.get_full_path(), request.headers.get("Accept", ""))
+    return sha256(repr(told).encode() + request.body).hexdigest()

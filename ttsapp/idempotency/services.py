@@ -1,0 +1,138 @@
+"""Claiming a key for a request, keeping its answer, and letting go of both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet, Sum
+from django.utils import timezone
+
+from billing.models import UsageEvent
+from billing.rating import Outcome
+from billing.statements import insert_new
+from ttsapp.idempotency.models import KeyedRequest
+
+BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Who asks for what, under which key."""
+
+    tenant_id: int
+    key_id: int | None
+    name: str
+    fingerprint: str
+    request_id: UUID
+
+    @property
+    def id(self) -> UUID:
+        written = repr((self.tenant_id, self.key_id, self.name))
+        return UUID(bytes=blake2b(written.encode(), digest_size=16).digest())
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is known of a key that was used before. `body` None and not `is_running`: the answer
+    was too long to be kept."""
+
+    request_id: UUID
+    is_same: bool
+    is_running: bool
+    headers: dict[str, str]
+    body: bytes | None
+
+
+def claim(wanted: Claim) -> Kept | None:
+    """None: the key is this request's, which has to `keep` its answer or `release` it."""
+    if insert_new([_row(wanted)]):
+        return None
+    with transaction.atomic():
+        found = KeyedRequest.objects.select_for_update().filter(pk=wanted.id).first()
+        # Released a moment ago, kept long enough, or left behind by a process that died.
+        if found is None or found.expires_at <= timezone.now() or _is_abandoned(found):
+            KeyedRequest.objects.filter(pk=wanted.id).delete()
+            insert_new([_row(wanted)])
+            return None
+    return Kept(
+        found.request_id,
+        found.fingerprint == wanted.fingerprint,
+        found.is_running,
+        found.headers,
+        None if found.body is None else bytes(found.body),
+    )
+
+
+def keep(done: Claim, headers: Mapping[str, str], body: bytes | None, size: int) -> bool:
+    """Only of what was spoken to its end, as the ledger has it; anything else may be tried again.
+
+    False when it was released instead."""
+    if not UsageEvent.objects.filter(pk=done.request_id, outcome=Outcome.COMPLETED).exists():
+        release(done)
+        return False
+    return bool(_own(done).update(is_running=False, headers=dict(headers), body=body, size=size))
+
+
+def release(done: Claim) -> None:
+    """The key may be used again."""
+    _own(done).delete()
+
+
+def prune(now: datetime | None = None) -> int:
+    """Removes what was kept long enough, and the oldest answers of tenants that have too many."""
+    now = now or timezone.now()
+    removed = KeyedRequest.objects.filter(expires_at__lte=now).delete()[0]
+    most = settings.IDEMPOTENCY_TENANT_BYTES
+    large = KeyedRequest.objects.order_by().values("tenant_id").annotate(bytes=Sum("size"))
+    for row in large.filter(bytes__gt=most):
+        removed += _shrink(row["tenant_id"], row["bytes"] - most)
+    return removed
+
+
+def _shrink(tenant_id: int, excess: int) -> int:
+    oldest = KeyedRequest.objects.filter(tenant_id=tenant_id, is_running=False)
+    removed = 0
+    while excess > 0:
+        batch = list(oldest.order_by("created_at").values_list("pk", "size")[:BATCH])
+        if not batch:
+            break
+        going = []
+        for key, size in batch:
+            if excess <= 0:
+                break
+            going.append(key)
+            excess -= size
+        removed += KeyedRequest.objects.filter(pk__in=going).delete()[0]
+    return removed
+
+
+def _is_abandoned(found: KeyedRequest) -> bool:
+    """Its request has ended without keeping an answer: its client left, or its process died."""
+    if not found.is_running:
+        return False
+    oldest = timezone.now() - timedelta(seconds=settings.ORPHAN_SECONDS)
+    ended = UsageEvent.objects.filter(pk=found.request_id).exclude(outcome=Outcome.COMPLETED)
+    return found.created_at <= oldest or ended.exists()
+
+
+def _own(done: Claim) -> QuerySet[KeyedRequest]:
+    return KeyedRequest.objects.filter(pk=done.id, request_id=done.request_id, is_running=True)
+
+
+def _row(wanted: Claim) -> KeyedRequest:
+    now = timezone.now()
+    return KeyedRequest(
+        id=wanted.id,
+        tenant_id=wanted.tenant_id,
+        fingerprint=wanted.fingerprint,
+        request_id=wanted.request_id,
+        is_running=True,
+        created_at=now,
+        expires_at=now + timedelta(hours=settings.IDEMPOTENCY_HOURS),
+    )
