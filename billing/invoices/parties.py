@@ -23,6 +23,8 @@ def save_seller(actor: Actor, seller: Seller, **fields: Any) -> Seller:
         raise invalid("Another seller numbers its documents like that.", "prefix")
     if seller.pk is not None:
         seller = Seller.objects.select_for_update().get(pk=seller.pk)
+    if seller.last_number and fields["prefix"] != seller.prefix:
+        raise invalid("Documents have been numbered with it: it stays as it is.", "prefix")
     changes = _change(seller, fields)
     seller.save(update_fields=list(fields) if seller.pk is not None else None)
     record(actor, Action.SELLER_CHANGED, None, seller.name, changes=changes)

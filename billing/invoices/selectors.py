@@ -6,11 +6,11 @@ from datetime import date, datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import QuerySet, Sum
+from django.db.models import Q, QuerySet, Sum
 
 from billing.invoices.drafts import Draft, draft
 from billing.invoices.models import BillingDetails, Document, DocumentLine, Kind, Seller
-from billing.models import Reservation
+from billing.models import Grain, Reservation, Rollup
 from billing.prices import uses
 from billing.prices.selectors import price_list
 from ttsapp.tenants.models import Tenant
@@ -26,9 +26,29 @@ def document(tenant: Tenant, document_id: UUID) -> Document | None:
     return found.select_related("seller", "tenant", "corrects").first()
 
 
-def all_documents() -> QuerySet[Document]:
-    """Of every tenant, newest first."""
-    return Document.objects.select_related("tenant", "seller", "corrects")
+def all_documents(words: str = "", month: date | None = None, kind: str = "") -> QuerySet[Document]:
+    """Of every tenant, newest first; `words` of a tenant's name or of a number."""
+    found = Document.objects.select_related("tenant", "seller", "corrects")
+    if words:
+        by_name = Q(tenant__name__icontains=words) | Q(tenant__slug__icontains=words)
+        found = found.filter(by_name | Q(label__icontains=words))
+    if month is not None:
+        found = found.filter(month=month)
+    return found.filter(kind=kind) if kind else found
+
+
+def any_document(document_id: UUID) -> Document | None:
+    return all_documents().filter(pk=document_id).first()
+
+
+def left_out(now: datetime) -> QuerySet[Tenant]:
+    """Who was charged for characters this month or the last and has no billing details."""
+    last_month = (now.date().replace(day=1) - timedelta(days=1)).replace(day=1)
+    used = Rollup.objects.filter(
+        grain=Grain.DAY, start__gte=uses.midnight(last_month), billed_characters__gt=0
+    )
+    tenants = Tenant.objects.filter(billing_details=None, pk__in=used.values("tenant_id"))
+    return tenants.order_by("name")
 
 
 def sellers() -> QuerySet[Seller]:
@@ -46,6 +66,22 @@ def month_so_far(tenant: Tenant, month: date) -> Draft | None:
         return None
     used = uses.by_day(month, uses.next_month(month), tenant.pk)
     return draft(book, month, used)
+
+
+def latest_months(tenant: Tenant, month: date, count: int) -> list[Draft]:
+    """What each of the `count` months to this one comes to; none for a month without prices."""
+    first = month
+    for _ in range(count - 1):
+        first = (first - timedelta(days=1)).replace(day=1)
+    prices = price_list()
+    used = uses.by_day(first, uses.next_month(month), tenant.pk)
+    found = []
+    for each in uses.months(first, uses.next_month(month)):
+        book = prices.book(tenant.pk, each)
+        if book is not None:
+            part = [use for use in used if use.day.replace(day=1) == each]
+            found.append(draft(book, each, part))
+    return found
 
 
 def is_over(tenant: Tenant, month: date, now: datetime) -> bool:

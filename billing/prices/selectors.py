@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 from billing.prices.books import Agreed, Book, PriceList, Version
 from billing.prices.models import Agreement, PriceBook, PriceRate, PriceVersion
 from billing.prices.rates import Rate, Terms, Tier
+from ttsapp.tenants.models import Tenant
 
 # A price that anybody is charged by begins on a day to come, so an older list is as true.
 USABLE_SECONDS = 5.0
@@ -53,6 +54,11 @@ kept = _Kept()
 
 def books() -> QuerySet[PriceBook]:
     return PriceBook.objects.prefetch_related("versions__rates", "agreements__tenant")
+
+
+def agreements(tenant: Tenant) -> QuerySet[Agreement]:
+    """The latest first."""
+    return Agreement.objects.filter(tenant=tenant).select_related("book").order_by("-from_month")
 
 
 def terms_in_force(tenant_id: int, day: date) -> Terms | None:

@@ -271,7 +271,7 @@ def test_documents_are_never_edited(invoice: Document) -> None:
 
 
 def test_what_changes_later_leaves_documents_be(invoice: Document) -> None:
-    save_seller(SYSTEM, invoice.seller, name="New name", prefix="NEW-")
+    save_seller(SYSTEM, invoice.seller, name="New name", prefix="PAR-")
     save_details(SYSTEM, invoice.tenant, seller=invoice.seller, name="Other", next_month=JULY)
 
     found = Document.objects.get()
@@ -280,6 +280,17 @@ def test_what_changes_later_leaves_documents_be(invoice: Document) -> None:
         "Parlance Ltd",
         "Alice",
     )
+
+
+def test_the_beginning_of_numbers_that_are_out_stays(invoice: Document) -> None:
+    with pytest.raises(ApiError, match="have been numbered") as refusal:
+        save_seller(SYSTEM, invoice.seller, name="New name", prefix="NEW-")
+    assert refusal.value.field == "prefix"
+
+
+def test_two_sellers_number_apart(invoice: Document) -> None:
+    with pytest.raises(ApiError, match="Another seller"):
+        seller("PAR-")
 
 
 def test_an_invoiced_month_cannot_be_set_again(invoice: Document) -> None:

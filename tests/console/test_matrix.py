@@ -6,13 +6,16 @@ from urllib.parse import urlencode
 
 import pytest
 
+from tests.console import money_matrix
 from tests.console.conftest import CALLERS, SignIn
 from tests.console.matrix import ROWS, Row
 from tests.ttsapp.conftest import Party
 from ttsapp.audit.models import AuditEntry
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.method} {row.path}")
+@pytest.mark.parametrize(
+    "row", ROWS + money_matrix.ROWS, ids=lambda row: f"{row.method} {row.path}"
+)
 def test_the_permission_matrix(sign_in: SignIn, alice: Party, row: Row) -> None:
     for caller, expected in zip(CALLERS, row.statuses, strict=True):
         client = sign_in(caller)

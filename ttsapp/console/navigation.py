@@ -36,6 +36,7 @@ TENANT = (
     Entry("requests", "Requests", Permission.VIEW, below=("request",)),
     Entry("keys", "Keys", Permission.VIEW),
     Entry("usage", "Usage", Permission.VIEW),
+    Entry("billing", "Billing", Permission.VIEW_BILLING),
     Entry("members", "Members", Permission.VIEW),
     Entry("audit", "Audit", Permission.VIEW_AUDIT),
     Entry("start", "Quick start", Permission.VIEW),
@@ -43,6 +44,9 @@ TENANT = (
 
 PLATFORM = (
     Entry("tenants", "Tenants", PlatformPermission.VIEW, below=("tenant",)),
+    Entry("price_books", "Price books", PlatformPermission.VIEW),
+    Entry("costs", "Costs and margin", PlatformPermission.VIEW),
+    Entry("invoices", "Invoices", PlatformPermission.VIEW),
     Entry("audit", "Audit", PlatformPermission.VIEW_AUDIT),
 )
 

@@ -1,10 +1,12 @@
 from django.urls import path
 
+from ttsapp.console import money_urls
 from ttsapp.console.platform import audit, tenants
 
 app_name = "platform"
 
 urlpatterns = [
+    *money_urls.of_platform,
     path("audit", audit.audit, name="audit"),
     path("audit.jsonl", audit.audit_export, name="audit_export"),
     path("tenants", tenants.tenants, name="tenants"),

@@ -1,5 +1,6 @@
 from django.urls import path
 
+from ttsapp.console import money_urls
 from ttsapp.console.views import (
     audit,
     home,
@@ -15,6 +16,7 @@ from ttsapp.console.views import (
 app_name = "console"
 
 urlpatterns = [
+    *money_urls.of_tenant,
     path("", home.home, name="home"),
     path("<slug:slug>", overview.overview, name="overview"),
     path("<slug:slug>/playground", playground.playground, name="playground"),

@@ -1,0 +1,133 @@
+"""What a million characters costs on these machines, beside what it is sold for."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import date, timedelta
+from fractions import Fraction
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from billing import money
+from billing.costs import selectors
+from billing.costs.figures import ClassFigures, Day, Report
+from billing.costs.formulas import at_speed
+from billing.costs.report import TARGET_UTILISATION, report
+from ttsapp.console.access import platform_page
+from ttsapp.console.periods import PeriodForm
+from ttsapp.console.shell import platform_page as page
+from ttsapp.tenants.models import PlatformPermission, PlatformRole
+
+# The utilisations that the table beside the sliders has.
+STEPS = (5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
+HEADER = (
+    "day",
+    "currency",
+    "characters",
+    "busy_cost",
+    "idle_cost",
+    "fixed_cost",
+    "revenue",
+    "cost_per_million",
+    "revenue_per_million",
+)
+
+
+class CostsForm(PeriodForm):
+    target = forms.IntegerField(
+        required=False, min_value=1, max_value=100, label="Target utilisation, %"
+    )
+
+    def share(self) -> Fraction:
+        percent = self.cleaned_data.get("target")
+        return Fraction(percent, 100) if percent else TARGET_UTILISATION
+
+    def report(self) -> Report:
+        return report(self.whole_start().date(), self.whole_end().date(), self.share())
+
+
+@require_safe
+@platform_page(PlatformPermission.VIEW)
+def costs(request: HttpRequest, role: PlatformRole) -> HttpResponse:
+    form = CostsForm(request.GET)
+    if not form.is_valid():
+        return page(request, role, "costs", {"form": form}, status=400)
+    found = form.report()
+    content = {
+        "form": form,
+        "report": found,
+        "last": found.until - timedelta(days=1),
+        "target": form.share(),
+        "references": _compared(found),
+        "query": request.GET.urlencode(),
+        **_whatif(found, form.share()),
+    }
+    return page(request, role, "costs", content)
+
+
+@require_safe
+@platform_page(PlatformPermission.VIEW)
+def costs_csv(request: HttpRequest, role: PlatformRole) -> HttpResponse:
+    """One row a UTC day; money as decimals of the installation's currency."""
+    form = CostsForm(request.GET)
+    if not form.is_valid():
+        return page(request, role, "costs", {"form": form}, status=400)
+    found = form.report()
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(HEADER)
+    writer.writerows(_line(day, found.currency) for day in found.days)
+    name = f"costs-{found.since:%Y-%m-%d}.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(file.getvalue(), "text/csv; charset=utf-8", headers=headers)
+
+
+def _line(day: Day, currency: str) -> tuple[object, ...]:
+    figures = day.figures
+    amounts = (
+        figures.busy_cost,
+        figures.idle_cost,
+        figures.fixed_cost,
+        figures.revenue,
+        figures.cost_per_million,
+        figures.revenue_per_million,
+    )
+    shown = ["" if each is None else money.to_decimal(round(each)) for each in amounts]
+    return (_iso(day.day), currency, figures.characters, *shown)
+
+
+def _iso(day: date) -> str:
+    return day.isoformat()
+
+
+def _compared(found: Report) -> list[tuple[Any, Fraction | None]]:
+    """Each reference price, and what share of it our own cost is."""
+    cost = found.total.cost_per_million
+    return [
+        (row, cost / row.per_million_micros if cost and row.per_million_micros else None)
+        for row in selectors.references()
+    ]
+
+
+def _whatif(found: Report, target: Fraction) -> dict[str, Any]:
+    """What the sliders begin with: the first class whose price and speed are known."""
+    known = [each for each in found.classes if each.per_hour is not None]
+    start = next((each for each in known if each.characters_per_second), None)
+    up = sum((each.up_hours for each in found.classes), Fraction(0))
+    fixed = found.total.fixed_cost / up if up else Fraction(0)
+    return {
+        "start": start,
+        "start_use": int(100 * target),
+        "fixed_per_hour": fixed,
+        "steps": [(step, _at(start, fixed, step)) for step in STEPS],
+    }
+
+
+def _at(chosen: ClassFigures | None, fixed: Fraction, step: int) -> Fraction | None:
+    if chosen is None or chosen.per_hour is None or not chosen.characters_per_second:
+        return None
+    return at_speed(chosen.per_hour + fixed, chosen.characters_per_second, Fraction(step, 100))

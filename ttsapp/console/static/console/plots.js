@@ -1,0 +1,60 @@
+// Draws each figure.plot from the table it names, so that both say the same.
+// A column with data-series is a line, data-kind="bars" makes bars of all; the row's data-x is its place.
+const COLOURS = ["--accent", "--good", "--warn", "--bad"];
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const plots = new Map();
+
+function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+function columns(table) {
+  const heads = [...table.tHead.rows[0].cells];
+  return heads.map((cell, place) => ({ place, label: cell.dataset.series })).filter((column) => column.label);
+}
+
+function values(table, lines) {
+  const rows = [...table.tBodies[0].rows];
+  const number = (text) => (text === undefined || text === "" ? null : Number(text));
+  const axis = rows.map((row) => number(row.dataset.x));
+  return [axis, ...lines.map(({ place }) => rows.map((row) => number(row.cells[place].dataset.value)))];
+}
+
+function series({ label }, place, isBars, unit) {
+  const stroke = colour(COLOURS[place % COLOURS.length]);
+  const value = (_, raw) => (raw === null ? "–" : `${raw.toLocaleString(undefined, { maximumFractionDigits: 4 })} ${unit}`);
+  const shape = isBars ? { fill: stroke, paths: uPlot.paths.bars({ size: [0.6, 60] }), points: { show: false } } : { width: 2 };
+  return { label, stroke, value, ...shape };
+}
+
+function options(figure, lines) {
+  const { kind, unit = "", across } = figure.dataset;
+  const grid = { stroke: colour("--line"), width: 1 };
+  const axis = { stroke: colour("--soft"), grid, ticks: grid };
+  const place = across ? { label: across, value: (_, raw) => (raw === null ? "–" : `${raw} %`) } : { label: "UTC", value: kind === "bars" ? "{YYYY}-{MM}" : "{YYYY}-{MM}-{DD}" };
+  return {
+    width: figure.clientWidth,
+    height: 240,
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1e3), "Etc/UTC"),
+    scales: { x: { time: !across }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high || 1) * 1.08] } },
+    axes: [{ ...axis, values: across ? (_, ticks) => ticks.map((tick) => `${tick} %`) : undefined }, { ...axis, size: 64 }],
+    series: [place, ...lines.map((line, place) => series(line, place, kind === "bars", unit))],
+  };
+}
+
+export function draw(figure) {
+  const table = document.getElementById(figure.dataset.table);
+  const lines = columns(table);
+  plots.get(figure)?.destroy();
+  plots.set(figure, new uPlot(options(figure, lines), values(table, lines), figure));
+}
+
+const figures = [...document.querySelectorAll("figure.plot")];
+const resized = new ResizeObserver((entries) => {
+  for (const { target } of entries) plots.get(target)?.setSize({ width: target.clientWidth, height: 240 });
+});
+for (const figure of figures) {
+  draw(figure);
+  resized.observe(figure);
+}
+dark.addEventListener("change", () => figures.forEach(draw));
