@@ -18,6 +18,7 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 WORKERS ?= 1
 DEVICE ?= auto
+MORE_CHECKPOINTS ?= $(PARLANCE_MORE_CHECKPOINTS)
 TEXT ?=
 OUT ?= speech.wav
 VOICE ?= alloy
@@ -38,8 +39,9 @@ PYTEST ?= -n 2 --dist loadfile --no-loadscope-reorder
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
-run: $(READY) ## the product, until Ctrl-C (PORT, HOST, WORKERS, DEVICE)
-	@exec $(PY) -m ttsapp.launch run --host "$(HOST)" --port "$(PORT)" --workers "$(WORKERS)" --device "$(DEVICE)"
+run: $(READY) ## the product, until Ctrl-C (PORT, HOST, WORKERS, DEVICE, MORE_CHECKPOINTS)
+	@exec $(PY) -m ttsapp.launch run --host "$(HOST)" --port "$(PORT)" --workers "$(WORKERS)" --device "$(DEVICE)" \
+	  --more-checkpoints "$(MORE_CHECKPOINTS)"
 
 # Through the environment: a text may hold any character a shell knows.
 demo: export PARLANCE_DEMO_TEXT = $(value TEXT)

@@ -15,7 +15,7 @@ from gpu_engine.models.checkpoint import Checkpoint
 from gpu_engine.native.codec import NativeCodec
 from gpu_engine.native.frames import Draws, NativePredictor, NativeTalker
 from gpu_engine.native.layout import Draw
-from gpu_engine.runner.runner import Runner, Sampled
+from gpu_engine.runner.runner import CACHE_BYTES, Runner, Sampled
 from gpu_engine.runner.session import Session
 
 # Larger models are worth a matrix library and its threads.
@@ -42,9 +42,10 @@ class NativeRunner(Runner):
         max_positions: int,
         library: CDLL,
         threads: int = 1,
+        cache_bytes: int = CACHE_BYTES,
     ) -> None:
         """`threads` share a decode by streams: calls into C hold no interpreter lock."""
-        super().__init__(checkpoint, slots, max_positions)
+        super().__init__(checkpoint, slots, max_positions, cache_bytes)
         self.least_rows = 1
         talker = checkpoint.talker
         self._talker = NativeTalker(talker, self.rules, self.kv, library)

@@ -20,8 +20,7 @@ from gpu_engine.runner.kv_cache import KvCache, PrefillAttend, StepAttend
 from gpu_engine.runner.parts import Part, Reading, cut, packed
 from gpu_engine.runner.session import Session
 
-# Each of three caches. An official preset's beginning takes 1.2 MB, that of a clone in context up
-# to 40, the codec's state behind its reference 5.
+# Each of three caches.
 CACHE_BYTES = 256 << 20
 # A part of a new reference takes a few milliseconds of a small model on one core: no more than a
 # playing stream can spare.

@@ -87,6 +87,7 @@ def graph_plan(settings: EngineSettings) -> Plan:
         slots=streams,
         positions=settings.max_positions,
         texts=settings.max_text_tokens + 8,
+        cache_bytes=settings.cache_bytes("cuda"),
         step_rows=_up_to(streams, usual.step_rows),
         codec_rows=_up_to(streams, usual.codec_rows),
         fp8=settings.weights == "fp8",
@@ -113,10 +114,13 @@ def build_runner(
     checkpoint: Checkpoint, streams: int, positions: int, settings: EngineSettings
 ) -> Runner:
     """C where it is faster and can be had, PyTorch's operators elsewhere."""
+    cache_bytes = settings.cache_bytes(checkpoint.talker.device.type)
     compiled = library() if settings.kernels == "auto" and runs_natively(checkpoint) else None
     if compiled is None:
-        return Runner(checkpoint, streams, positions)
-    return NativeRunner(checkpoint, streams, positions, compiled, settings.codec_threads)
+        return Runner(checkpoint, streams, positions, cache_bytes)
+    return NativeRunner(
+        checkpoint, streams, positions, compiled, settings.codec_threads, cache_bytes
+    )
 
 
 def warm_up(runner: Runner) -> None:

@@ -109,7 +109,7 @@ class Running:
 
     def streams(self) -> int:
         """How many the engine holds now."""
-        with grpc.insecure_channel(self.plan.engine) as channel:
+        with grpc.insecure_channel(next(iter(self.plan.engines))) as channel:
             stub = engine_pb2_grpc.EngineStub(channel)
             status: pb.EngineStatus = stub.Status(pb.StatusRequest(), timeout=5)
             return status.streams

@@ -54,9 +54,21 @@ def test_a_new_key_takes_the_old_ones_place(tmp_path: Path) -> None:
 
 def test_a_long_data_folder_has_its_socket_elsewhere(tmp_path: Path) -> None:
     deep = tmp_path / ("x" * LONGEST_SOCKET_PATH)
-    assert Plan(tmp_path).engine == f"unix:{tmp_path}/engine.sock"
-    assert len(Plan(deep).engine) < LONGEST_SOCKET_PATH
-    assert Plan(deep).engine != Plan(deep / "y").engine
+    assert Plan(tmp_path).engines == {f"unix:{tmp_path}/engine.sock": ""}
+    [target] = Plan(deep).engines
+    assert len(target) < LONGEST_SOCKET_PATH
+    assert [target] != list(Plan(deep / "y").engines)
+
+
+def test_each_checkpoint_has_an_engine(tmp_path: Path) -> None:
+    plan = Plan(tmp_path, more_checkpoints=("/models/base", "/models/design"))
+    sockets = [f"unix:{tmp_path}/{name}.sock" for name in ("engine", "engine-2", "engine-3")]
+    assert plan.environment()["PARLANCE_ENGINE"] == ",".join(sockets)
+    assert [command[-1] for command in plan.engine_commands()] == [
+        sockets[0],
+        "/models/base",
+        "/models/design",
+    ]
 
 
 def test_an_embedded_product_leaves_services_alone(

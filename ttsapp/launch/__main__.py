@@ -46,6 +46,8 @@ def parser() -> argparse.ArgumentParser:
     commands = main.add_subparsers(required=True, metavar="COMMAND")
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--checkpoint", default=os.environ.get("PARLANCE_CHECKPOINT", ""))
+    more = os.environ.get("PARLANCE_MORE_CHECKPOINTS", "")
+    common.add_argument("--more-checkpoints", default=more, help="an engine each; commas between")
     common.add_argument("--device", default="auto", choices=["auto", "cpu", "cuda"])
     common.add_argument("--workers", type=_number(1, 256), default=1, help="web processes")
 
@@ -78,19 +80,27 @@ def _number(least: int, most: int) -> Callable[[str], int]:
     return number
 
 
-def _check_checkpoint(folder: str) -> None:
-    if folder and not Path(folder).is_dir():
-        raise LaunchError(f"PARLANCE_CHECKPOINT={folder} is not a folder.")
+def _more_checkpoints(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """Raises LaunchError where one, or the first checkpoint, is no folder."""
+    if arguments.checkpoint and not Path(arguments.checkpoint).is_dir():
+        raise LaunchError(f"PARLANCE_CHECKPOINT={arguments.checkpoint} is not a folder.")
+    found = [folder.strip() for folder in arguments.more_checkpoints.split(",")]
+    more = tuple(folder for folder in found if folder)
+    for folder in more:
+        if not Path(folder).is_dir():
+            raise LaunchError(f"PARLANCE_MORE_CHECKPOINTS: {folder} is not a folder.")
+    return more
 
 
 def _run(arguments: argparse.Namespace, signals: Signals, console: Console) -> int:
-    _check_checkpoint(arguments.checkpoint)
+    more = _more_checkpoints(arguments)
     plan = Plan(
         arguments.data.resolve(),
         arguments.host,
         arguments.port or free_port(arguments.host),
         arguments.workers,
         arguments.checkpoint,
+        more,
         arguments.device,
     )
     try:
@@ -150,7 +160,7 @@ def _told(product: Product) -> dict[str, str]:
 @contextmanager
 def _temporary(arguments: argparse.Namespace) -> Iterator[Plan]:
     """A plan on a free port, with a data folder that goes away."""
-    _check_checkpoint(arguments.checkpoint)
+    more = _more_checkpoints(arguments)
     remove_abandoned()
     with tempfile.TemporaryDirectory(prefix=TEMPORARY) as folder:
         yield Plan(
@@ -158,6 +168,7 @@ def _temporary(arguments: argparse.Namespace) -> Iterator[Plan]:
             port=free_port(),
             workers=arguments.workers,
             checkpoint=arguments.checkpoint,
+            more_checkpoints=more,
             device=arguments.device,
             embedded=True,
         )

@@ -20,13 +20,15 @@ LONGEST_SOCKET_PATH = 100
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One product: its data folder and address. `embedded` leaves outside services alone."""
+    """One product: its data folder and address. `more_checkpoints` have an engine each beside that
+    of `checkpoint`. `embedded` leaves outside services alone."""
 
     data: Path
     host: str = "127.0.0.1"
     port: int = 8000
     workers: int = 1
     checkpoint: str = ""
+    more_checkpoints: tuple[str, ...] = ()
     device: str = "auto"
     embedded: bool = False
 
@@ -40,12 +42,18 @@ class Plan:
         return self.data / "logs"
 
     @property
-    def engine(self) -> str:
-        """Its gRPC target: a socket in the data folder, elsewhere where that is too long."""
-        file = self.data / "engine.sock"
+    def engines(self) -> dict[str, str]:
+        """Their gRPC targets, and the checkpoint of each; an empty one is the package's own."""
+        names = ["engine", *(f"engine-{2 + n}" for n in range(len(self.more_checkpoints)))]
+        checkpoints = [self.checkpoint, *self.more_checkpoints]
+        return dict(zip(map(self._socket, names), checkpoints, strict=True))
+
+    def _socket(self, name: str) -> str:
+        """In the data folder, elsewhere where that is too long."""
+        file = self.data / f"{name}.sock"
         if len(str(file)) > LONGEST_SOCKET_PATH:
-            name = hashlib.sha256(str(file).encode()).hexdigest()[:16]
-            file = Path(tempfile.gettempdir()) / f"parlance-{name}.sock"
+            digest = hashlib.sha256(str(file).encode()).hexdigest()[:16]
+            file = Path(tempfile.gettempdir()) / f"parlance-{digest}.sock"
         return f"unix:{file}"
 
     def environment(self) -> dict[str, str]:
@@ -56,16 +64,18 @@ class Plan:
             **kept,
             "DJANGO_SETTINGS_MODULE": "ttsapp.settings",
             "PARLANCE_DATA": str(self.data),
-            "PARLANCE_ENGINE": self.engine,
+            "PARLANCE_ENGINE": ",".join(self.engines),
         }
 
     def prepare_command(self) -> list[str]:
         return [sys.executable, "-m", "ttsapp.launch.prepare"]
 
-    def engine_command(self) -> list[str]:
-        command = [sys.executable, "-m", "gpu_engine", "serve", "--listen", self.engine]
-        command += ["--device", self.device]
-        return command + (["--checkpoint", self.checkpoint] if self.checkpoint else [])
+    def engine_commands(self) -> list[list[str]]:
+        command = [sys.executable, "-m", "gpu_engine", "serve", "--device", self.device]
+        return [
+            [*command, "--listen", target, *(["--checkpoint", folder] if folder else [])]
+            for target, folder in self.engines.items()
+        ]
 
     def web_command(self) -> list[str]:
         where = ["--host", self.host, "--port", str(self.port), "--workers", str(self.workers)]

@@ -35,21 +35,23 @@ class Product:
     def __init__(self, plan: Plan, signals: Signals, tell: Tell) -> None:
         self.plan, self._signals, self._tell = plan, signals, tell
         environment = plan.environment()
-        commands = {
-            "engine": plan.engine_command(),
-            "web": plan.web_command(),
-            "worker": plan.worker_command(),
-        }
-        self._prepare = Part("prepare", plan.prepare_command(), environment, plan.logs)
-        self._engine, self._web, self._worker = (
-            Part(name, command, environment, plan.logs) for name, command in commands.items()
+        engines = plan.engine_commands()
+        names = ["engine", *(f"engine-{2 + n}" for n in range(len(engines) - 1))]
+        self._prepare, self._web, self._worker, *self._engines = (
+            Part(name, command, environment, plan.logs)
+            for name, command in [
+                ("prepare", plan.prepare_command()),
+                ("web", plan.web_command()),
+                ("worker", plan.worker_command()),
+                *zip(names, engines, strict=True),
+            ]
         )
         self._lock: IO[str] | None = None
         self._has_told_of_streams = False
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        return self._prepare, self._engine, self._web, self._worker
+        return self._prepare, *self._engines, self._web, self._worker
 
     def __enter__(self) -> Product:
         """Raises LaunchError when it cannot serve: nothing is left running then."""
@@ -71,7 +73,7 @@ class Product:
     def watch(self) -> None:
         """Until Stopped. A part that ends is started again, thrice a minute at most."""
         while True:
-            for part in (self._engine, self._web, self._worker):
+            for part in (*self._engines, self._web, self._worker):
                 if not part.is_running:
                     self._again(part)
             self._signals.wait(1.0)
@@ -81,15 +83,17 @@ class Product:
         self._signals.wait(seconds)
 
     def _start(self) -> Access:
-        # The engine takes longest: it loads while the database is made ready.
-        self._engine.start()
+        # Engines take longest: they load while the database is made ready.
+        for engine in self._engines:
+            engine.start()
         self._prepare.start()
-        self._until(lambda: self._prepare.status == 0, self._prepare, self._engine)
+        self._until(lambda: self._prepare.status == 0, self._prepare, *self._engines)
         self._done("database")
         self._web.start()
-        self._until(lambda: http.status(f"{self.plan.url}/livez") == 200, self._web, self._engine)
+        url, serving = self.plan.url, (self._web, *self._engines)
+        self._until(lambda: http.status(f"{url}/livez") == 200, *serving)
         self._done("web server")
-        self._until(lambda: http.status(f"{self.plan.url}/readyz") == 200, self._web, self._engine)
+        self._until(lambda: http.status(f"{url}/readyz") == 200, *serving)
         self._done("engine")
         self._worker.start()
         return self._checked(access.read(self.plan.data / access.FILE))
@@ -123,10 +127,10 @@ class Product:
         self._tell(f"{step} after {time.monotonic() - self.started:.1f} s")
 
     def _stop(self) -> None:
-        """All at once, but for the engine: open streams need it. A second signal hurries all."""
+        """All at once, but for the engines: open streams need them. A second signal hurries all."""
         try:
             self._end({self._web: GRACE, self._worker: WORKER_GRACE, self._prepare: WORKER_GRACE})
-            self._end({self._engine: GRACE})
+            self._end(dict.fromkeys(self._engines, GRACE))
         except Stopped:
             self._tell("not waiting any longer")
         for part in self.parts:

@@ -31,6 +31,8 @@ class Plan:
     """Batches of more rows take cuBLAS for their products."""
     streamed_rows: int = 8
     kept: float = 0.0
+    cache_bytes: int = 256 << 20
+    """Of each cache of voices and beginnings."""
     codec: CodecVariant = "fused"
     codec_dtype: torch.dtype = torch.float16
     fp8: bool = False

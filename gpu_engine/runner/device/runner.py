@@ -30,8 +30,6 @@ from gpu_engine.runner.voice import VoiceEncoding
 
 log = structlog.get_logger()
 
-# Each of three caches: some thirty clones in context of the largest model.
-CACHE_BYTES = 1 << 30
 # Of a clip: layers take it whole, convolutions over samples ten seconds at once.
 PIECE_S = 10.0
 NOBODY, BROKEN = np.zeros(0, np.int64), np.ones(1, np.bool_)
@@ -59,7 +57,7 @@ class GraphDevice:
         most = max(*plan.step_rows, *plan.codec_rows)
         self.main = Lane(self.device, most, self.arena.scratch)
         self.decoding = Decoding(checkpoint.codec_decoder, self.arena, plan, most)
-        self.kept = Kept(CACHE_BYTES)
+        self.kept = Kept(plan.cache_bytes)
         self._unheard: dict[int, Unheard] = {}
         self._prompts: dict[int, Tensor] = {}
         self._texts: dict[int, int] = {}
