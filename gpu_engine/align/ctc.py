@@ -113,14 +113,14 @@ class CtcTrack:
         return find_edges(path, lattice, words, self._edges, self._floor - self._base), len(words)
 
     def _so_far(self, words: list[Written]) -> tuple[Spans, int]:
-        """The words that lie before another that has surely begun."""
+        """The words that the way through has surely left behind."""
         words = _within(words, len(self._scores))
         lattice = Lattice.of(words, self._net.config.alphabet)
         path = best_path(self._letters, lattice, whole=False)
         assert path is not None, "a way that need not end is always there"
         path = path[: max(1, len(path) - _UNSURE)]
         spans = find_edges(path, lattice, words, self._edges, self._floor - self._base)
-        return spans, _apart(lattice, len(spans.starts))
+        return spans, int(np.count_nonzero(lattice.last < path[-1]))
 
     def _tell(self, words: list[Written], spans: Spans) -> list[TimedWord]:
         if not words:
@@ -153,12 +153,3 @@ def _within(words: list[Written], frames: int) -> list[Written]:
         if letters > frames:
             return words[:count]
     return words
-
-
-def _apart(lattice: Lattice, begun: int) -> int:
-    """How many of the words that have begun have surely ended: those before the last, without any
-    that share its time."""
-    sure = max(0, begun - 1)
-    while sure and lattice.first[sure - 1] == lattice.first[sure]:
-        sure -= 1
-    return sure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -150,7 +151,7 @@ def _share(
 
 def _edge(scores: Scores, frame: int, *, before: int, after: int, floor: float) -> float:
     """Where near `frame` the edge is, in frames: the middle of its three most probable ones."""
-    low = max(int(floor), frame - before, 0)
+    low = max(math.ceil(floor - 0.5), frame - before, 0)
     high = max(low + 1, min(len(scores), frame + after + 1))
     low = min(low, len(scores) - 1)
     peak = low + int(scores[low:high].argmax())

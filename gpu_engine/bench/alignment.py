@@ -26,7 +26,7 @@ from gpu_engine.bench.machine import describe
 from gpu_engine.bench.summary import percentile
 from gpu_engine.config import SAMPLE_RATE
 from gpu_engine.train.alignment import NOWHERE, Words
-from gpu_engine.train.corpus import SpeechBatch, Utterance, open_corpus
+from gpu_engine.train.corpus import SpeechBatch, Utterance, open_corpus, spoken_part
 
 Pcm = NDArray[np.int16]
 MEAN_MS, P95_MS = 60.0, 120.0
@@ -199,7 +199,8 @@ def is_sound(words: Sequence[TimedWord], samples: int) -> bool:
 
 def _spoken(corpus: Iterable[SpeechBatch]) -> Iterator[tuple[Utterance, Pcm]]:
     for batch in corpus:
-        for audio, utterance in zip(batch.audio, batch.utterances, strict=True):
+        for row, utterance in zip(batch.audio, batch.utterances, strict=True):
             if utterance.words is not None:
+                audio = spoken_part(row, utterance)
                 pcm = (audio.clamp(-1, 1) * 32767).round().to(torch.int16).cpu().numpy()
                 yield utterance, pcm

@@ -22,7 +22,15 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from gpu_engine.models.aligner import BLANK, AlignerConfig, AlignerNet
-from gpu_engine.train.aligner_data import Example, Piece, batches, edge_targets, pad, pieces
+from gpu_engine.train.aligner_data import (
+    Example,
+    Piece,
+    batches,
+    edge_targets,
+    pad,
+    pieces,
+    stretched,
+)
 from gpu_engine.train.runtime import Clock, Log, Schedule
 
 MODEL_TYPE = "parlance_ctc_aligner"
@@ -89,6 +97,7 @@ def _losses(
     net: AlignerNet, rows: Sequence[Example], recipe: AlignerRecipe, rng: Random
 ) -> tuple[Tensor, Tensor]:
     """Of a letter, and of a word's edge."""
+    rows = [stretched(row, rng) for row in rows]
     logits = net(disturb(pad(rows, FLOOR), recipe.noise))
     labels = net.config.labels
     letters = letter_loss(logits[..., :labels].log_softmax(-1), list(pieces(rows, rng)))

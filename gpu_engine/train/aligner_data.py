@@ -10,16 +10,19 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
 from gpu_engine.align.words import written
 from gpu_engine.config import SAMPLE_RATE
 from gpu_engine.models.aligner import STEP_S, STRIDE, AlignerConfig
 from gpu_engine.models.speaker import log_mel
-from gpu_engine.train.corpus import SpeechBatch, Utterance
+from gpu_engine.train.corpus import SpeechBatch, Utterance, spoken_part
 from gpu_engine.train.holdout import held_out
 
 MOST_WORDS = 4
+# How much longer a row may get, and how much further up its spectrum may lie.
+PACES, THROATS = (0.85, 1.2), (0.88, 1.12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,8 @@ def gather(corpus: Iterable[SpeechBatch], config: AlignerConfig, hours: float) -
     found: list[Example] = []
     seconds = 0.0
     for batch in corpus:
-        for audio, utterance in zip(batch.audio, batch.utterances, strict=True):
+        for row, utterance in zip(batch.audio, batch.utterances, strict=True):
+            audio = spoken_part(row, utterance)
             spoken = None if held_out(utterance.text) else spelled(utterance, config.alphabet)
             if spoken is not None:
                 mel = log_mel(audio[None], config.mel_dim)[0].half()
@@ -91,6 +95,21 @@ def batches(examples: Sequence[Example], seconds: float, rng: Random) -> Iterato
         found[-1].append(one)
     rng.shuffle(found)
     yield from found
+
+
+def stretched(row: Example, rng: Random) -> Example:
+    """Said faster or slower, by a longer or shorter throat."""
+    pace = rng.uniform(*PACES)
+    bands = row.mel.shape[1]
+    mel = row.mel.float().T[None, None]
+    size = (bands, max(2, round(len(row.mel) * pace)))
+    mel = F.interpolate(mel, size=size, mode="bilinear", align_corners=False)[0, 0]
+    places = (torch.arange(bands) * rng.uniform(*THROATS)).clamp(max=bands - 1)
+    low = places.long()
+    share = (places - low)[:, None]
+    mel = mel[low] * (1 - share) + mel[(low + 1).clamp(max=bands - 1)] * share
+    edges = None if row.edges is None else row.edges * (size[1] / len(row.mel))
+    return Example(mel.T, row.letters, edges)
 
 
 def pad(rows: Sequence[Example], floor: float) -> Tensor:

@@ -24,6 +24,7 @@ from gpu_engine.config import SAMPLE_RATE
 from gpu_engine.train.alignment import Phones, Words
 
 BATCH = 16
+BREATH_S = 0.4
 MANIFEST = "manifest.jsonl"
 
 
@@ -44,6 +45,13 @@ class SpeechBatch:
 
     utterances: list[Utterance]
     audio: Tensor
+
+
+def spoken_part(audio: Tensor, utterance: Utterance) -> Tensor:
+    """A row up to a breath after its last word, where that is known: batches end in silence."""
+    if utterance.words is None:
+        return audio
+    return audio[: round((float(utterance.words[-1, 3]) + BREATH_S) * SAMPLE_RATE)]
 
 
 Provider = Callable[[torch.device, dict[str, str]], Iterator[SpeechBatch]]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gpu_engine.config import SAMPLE_RATE
-from gpu_engine.train.corpus import MANIFEST, SpeechBatch, Utterance, write_wav
+from gpu_engine.train.corpus import MANIFEST, SpeechBatch, Utterance, spoken_part, write_wav
 
 
 def record(corpus: Iterable[SpeechBatch], out: Path, hours: float) -> float:
@@ -17,7 +17,8 @@ def record(corpus: Iterable[SpeechBatch], out: Path, hours: float) -> float:
     seconds, count = 0.0, 0
     with (out / MANIFEST).open("w", encoding="utf-8") as manifest:
         for batch in corpus:
-            for audio, utterance in zip(batch.audio, batch.utterances, strict=True):
+            for row, utterance in zip(batch.audio, batch.utterances, strict=True):
+                audio = spoken_part(row, utterance)
                 name = f"{count:06}.wav"
                 write_wav(out / name, audio)
                 manifest.write(json.dumps(_row(name, utterance), ensure_ascii=False) + "\n")
