@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -64,9 +63,12 @@ class Usage:
 
 def reserve(request: Metered) -> None:
     """Notes that the engine works for this request; saying it twice changes nothing."""
-    # One statement that commits by itself: `bulk_create` would make a transaction of it.
-    with suppress(IntegrityError):
-        _reservation(request).save(force_insert=True)
+    reserve_all([request])
+
+
+def reserve_all(requests: Iterable[Metered]) -> None:
+    """One statement, which commits by itself."""
+    insert_new([_reservation(request) for request in requests])
 
 
 def settle(request: Metered, usage: Usage) -> bool:

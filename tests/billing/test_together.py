@@ -13,7 +13,8 @@ from django.db import IntegrityError
 
 from ttsapp import database, ids
 from ttsapp.speech import services
-from ttsapp.speech.ledger import MOST_TOGETHER, Ledger
+from ttsapp.speech.ledger import close as close_one
+from ttsapp.together import MOST_TOGETHER
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,7 @@ def ended(count: int) -> list[Ended]:
 
 
 async def close(*closings: Ended) -> list[object]:
-    ledger = Ledger()
-    return await asyncio.gather(*map(ledger.close, closings), return_exceptions=True)
+    return await asyncio.gather(*map(close_one, closings), return_exceptions=True)
 
 
 async def test_it_works(groups: list[list[Ended]]) -> None:

@@ -166,7 +166,7 @@ def test_the_log_row_and_the_event_are_written_together(
 def test_a_database_that_fails_to_reserve_does_not_silence_the_voice(
     http: httpx.Client, alice: Party, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fail_first(monkeypatch, billing, "reserve", times=1)
+    fail_first(monkeypatch, billing, "reserve_all", times=1)
 
     response = http.post("/v1/audio/speech", json=speech(), headers=alice.headers)
 
@@ -179,13 +179,13 @@ def test_first_audio_does_not_wait_for_the_reservation(
 ) -> None:
     engine.script.hold_after = 1
     may_write = engine.release
-    real = billing.reserve
+    real = billing.reserve_all
 
-    def wait_and_reserve(request: Metered) -> None:
+    def wait_and_reserve(requests: list[Metered]) -> None:
         assert may_write.wait(10)
-        real(request)
+        real(requests)
 
-    monkeypatch.setattr(billing, "reserve", wait_and_reserve)
+    monkeypatch.setattr(billing, "reserve_all", wait_and_reserve)
     with http.stream("POST", "/v1/audio/speech", json=speech(), headers=alice.headers) as response:
         pieces = response.iter_raw()
         assert next(pieces)

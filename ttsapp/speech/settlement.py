@@ -9,8 +9,7 @@ from billing import services as billing
 from ttsapp import background, database
 from ttsapp.errors import ApiError
 from ttsapp.limits.admission import Admission
-from ttsapp.speech import services
-from ttsapp.speech.ledger import ledger
+from ttsapp.speech import ledger, services
 from ttsapp.speech.order import Order
 
 # The engine's first audio comes before: writing would take its processor from it.
@@ -72,7 +71,7 @@ class Settlement:
         return None
 
     def _reserve(self, request: billing.Metered) -> None:
-        self._reservation = background.spawn(database.write(billing.reserve, request))
+        self._reservation = background.spawn(ledger.reserve(request))
 
     async def _settle(self, usage: billing.Usage, record: services.Record) -> None:
         if self._admitting is not None:
@@ -86,7 +85,7 @@ class Settlement:
         await self.admission.leave(usage.characters, usage.billed_characters)
         if self._reservation is not None:
             await asyncio.wait({self._reservation})
-        await ledger().close(services.Closing(self._order, usage, record))
+        await ledger.close(services.Closing(self._order, usage, record))
 
     async def _note(self, error: ApiError) -> None:
         order = self._order
