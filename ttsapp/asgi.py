@@ -12,11 +12,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ttsapp.settings")
 django.setup(set_prefix=False)
 
 # Models can only be imported once Django is set up.
+from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 from django.core.signals import request_started  # noqa: E402
 from django.db import close_old_connections, reset_queries  # noqa: E402
 from django.urls import path  # noqa: E402
 
+from ttsapp.console.live.socket import EnginesSocket  # noqa: E402
 from ttsapp.dialects.cartesia.sockets import ContextsSocket  # noqa: E402
 from ttsapp.dialects.dashscope.sockets import RealtimeSocket  # noqa: E402
 from ttsapp.dialects.deepgram.sockets import SpeakSocket  # noqa: E402
@@ -38,6 +41,12 @@ request_started.disconnect(reset_queries)
 _route: Any = path
 _VOICE = "v1/text-to-speech/<str:voice_id>"
 
+
+def _of_people(socket: Any) -> Any:
+    """With the session's cookie, which browsers also send for pages of others: hence the check."""
+    return AllowedHostsOriginValidator(AuthMiddlewareStack(socket))
+
+
 # API sockets are not wrapped in an origin check: server-side clients send no Origin.
 _sockets = URLRouter(
     [
@@ -53,6 +62,7 @@ _sockets = URLRouter(
         _route(f"elevenlabs/{_VOICE}/stream-input", StreamInputSocket.as_asgi()),
         _route(f"{_VOICE}/multi-stream-input", MultiStreamSocket.as_asgi()),
         _route(f"elevenlabs/{_VOICE}/multi-stream-input", MultiStreamSocket.as_asgi()),
+        _route("platform/engines/live", _of_people(EnginesSocket.as_asgi())),
         _route("", RefuseUnknownSockets()),
         _route("<path:rest>", RefuseUnknownSockets()),
     ]

@@ -63,6 +63,7 @@ TENANT = (
 PLATFORM = (
     Row("/platform/audit", "GET", platform(200, 200)),
     Row("/platform/audit.jsonl", "GET", platform(200, 200)),
+    Row("/platform/engines", "GET", platform(200, 200)),
     Row("/platform/tenants", "GET", platform(200, 200)),
     Row("/platform/tenants", "POST", platform(403, 302), {"name": "Zoe", "slug": "zoe"}),
     Row("/platform/tenants/alice", "GET", platform(200, 200)),
@@ -71,4 +72,6 @@ PLATFORM = (
     Row("/platform/tenants/alice/invite", "POST", platform(403, 302), {"label": "Zoe"}),
     Row("/platform/tenants/alice/restore", "POST", platform(403, 302)),
 )
+# What scripts get, tested over a real server.
+FETCHED = ("/platform/engines/now",)
 ROWS = ACCOUNT + TENANT + PLATFORM

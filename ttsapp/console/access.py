@@ -8,7 +8,7 @@ from typing import Any, Concatenate, ParamSpec
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.views.decorators.cache import never_cache
 
@@ -19,26 +19,26 @@ from ttsapp.tenants import selectors
 from ttsapp.tenants.models import Membership, Permission, PlatformPermission, PlatformRole
 
 Rest = ParamSpec("Rest")
-Page = Callable[Concatenate[HttpRequest, Membership, Rest], HttpResponse]
-PlatformPage = Callable[Concatenate[HttpRequest, PlatformRole, Rest], HttpResponse]
+Page = Callable[Concatenate[HttpRequest, Membership, Rest], HttpResponseBase]
+PlatformPage = Callable[Concatenate[HttpRequest, PlatformRole, Rest], HttpResponseBase]
 Answer = Coroutine[Any, Any, HttpResponseBase]
 Fetch = Callable[Concatenate[HttpRequest, Membership, Rest], Answer]
 
 
 def member_page(
     permission: Permission,
-) -> Callable[[Page[Rest]], Callable[..., HttpResponse]]:
+) -> Callable[[Page[Rest]], Callable[..., HttpResponseBase]]:
     """404 for a tenant that is none of theirs: whether it exists is not told."""
 
     def decorate(
         page: Page[Rest],
-    ) -> Callable[..., HttpResponse]:
+    ) -> Callable[..., HttpResponseBase]:
         @never_cache
         @login_required
         @wraps(page)
         def guarded(
             request: HttpRequest, slug: str, *args: Rest.args, **kwargs: Rest.kwargs
-        ) -> HttpResponse:
+        ) -> HttpResponseBase:
             membership = selectors.membership(request.user, slug)
             if membership is None:
                 raise Http404
@@ -53,14 +53,16 @@ def member_page(
 
 def platform_page(
     permission: PlatformPermission,
-) -> Callable[[PlatformPage[Rest]], Callable[..., HttpResponse]]:
+) -> Callable[[PlatformPage[Rest]], Callable[..., HttpResponseBase]]:
     """404 for people without a role over the installation: these pages are none of theirs."""
 
-    def decorate(page: PlatformPage[Rest]) -> Callable[..., HttpResponse]:
+    def decorate(page: PlatformPage[Rest]) -> Callable[..., HttpResponseBase]:
         @never_cache
         @login_required
         @wraps(page)
-        def guarded(request: HttpRequest, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
+        def guarded(
+            request: HttpRequest, *args: Rest.args, **kwargs: Rest.kwargs
+        ) -> HttpResponseBase:
             role = selectors.platform_role(request.user)
             if role is None:
                 raise Http404
@@ -95,6 +97,39 @@ def member_fetch(
         return guarded
 
     return decorate
+
+
+def platform_fetch(
+    permission: PlatformPermission,
+) -> Callable[[Callable[[HttpRequest], Answer]], Callable[[HttpRequest], Answer]]:
+    """The same as `platform_page` for what a page's script gets."""
+
+    def decorate(fetch: Callable[[HttpRequest], Answer]) -> Callable[[HttpRequest], Answer]:
+        @never_cache
+        @wraps(fetch)
+        async def guarded(request: HttpRequest) -> HttpResponseBase:
+            try:
+                await _admit_to_platform(request, permission)
+                return await fetch(request)
+            except ApiError as error:
+                return error_response(error)
+
+        return guarded
+
+    return decorate
+
+
+async def _admit_to_platform(request: HttpRequest, permission: PlatformPermission) -> None:
+    if request.method not in ("GET", "HEAD"):
+        raise ApiError(405, "method_not_allowed", "Use GET here.")
+    user = await request.auser()
+    if not user.is_authenticated:
+        raise ApiError(401, "signed_out", "Your session has ended: sign in again.")
+    role = await database.read(selectors.platform_role, user)
+    if role is None:
+        raise ApiError(404, "unknown_url", "There is nothing at this address.")
+    if not role.may(permission):
+        raise ApiError(403, "forbidden", "Your role does not allow this.")
 
 
 async def _admit(request: HttpRequest, slug: str, permission: Permission) -> Membership:

@@ -112,6 +112,8 @@ def _facts(detail: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _text(value: Any) -> str:
-    if value is None or value == "" or value == []:
+    if value in (None, "", [], {}):
         return "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_text(each)}" for name, each in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -43,6 +43,7 @@ TENANT = (
 )
 
 PLATFORM = (
+    Entry("engines", "Engines", PlatformPermission.VIEW),
     Entry("tenants", "Tenants", PlatformPermission.VIEW, below=("tenant",)),
     Entry("price_books", "Price books", PlatformPermission.VIEW),
     Entry("costs", "Costs and margin", PlatformPermission.VIEW),

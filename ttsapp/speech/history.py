@@ -45,6 +45,7 @@ class FirstAudio:
     count: int
     p50: int
     p95: int
+    p99: int
 
 
 def find(tenant: Tenant, search: Search) -> QuerySet[RequestLog]:
@@ -87,6 +88,14 @@ def first_audio(
     return (_summary(every) if every else None), {at: _summary(ms) for at, ms in hours.items()}
 
 
+def first_audio_of_all(since: datetime) -> FirstAudio | None:
+    """The newest 5,000 since then, of every tenant: for who runs the engines."""
+    timed = RequestLog.objects.filter(pk__gte=ids.lowest(since), first_audio_ms__isnull=False)
+    found = timed.values_list("first_audio_ms", flat=True)[:MOST_TIMED]
+    values = [milliseconds for milliseconds in found if milliseconds is not None]
+    return _summary(values) if values else None
+
+
 def percentile(values: list[int], share: float) -> int:
     """The smallest value that at least that share of them does not exceed."""
     ordered = sorted(values)
@@ -94,7 +103,8 @@ def percentile(values: list[int], share: float) -> int:
 
 
 def _summary(values: list[int]) -> FirstAudio:
-    return FirstAudio(len(values), percentile(values, 0.5), percentile(values, 0.95))
+    p50, p95, p99 = (percentile(values, share) for share in (0.5, 0.95, 0.99))
+    return FirstAudio(len(values), p50, p95, p99)
 
 
 def _of_key(key: str) -> Q:

@@ -30,7 +30,7 @@ class NewTenantForm(forms.Form):
 class RoleForm(forms.Form):
     """`giver`: the role of whoever fills it in, who gives no higher one."""
 
-    role = forms.ChoiceField()
+    role = forms.ChoiceField(initial=Role.DEVELOPER)
 
     def __init__(self, *args: Any, giver: Role, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

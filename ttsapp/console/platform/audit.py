@@ -36,5 +36,5 @@ def audit_export(request: HttpRequest, role: PlatformRole) -> HttpResponseBase:
     if not form.is_valid():
         return page(request, role, "audit", {"form": form}, status=400)
     entries = selectors.everything(form.search())
-    record(Actor.of(request.user), Action.AUDIT_EXPORTED, None, "audit", **form.given())
+    record(Actor.of(request.user), Action.AUDIT_EXPORTED, None, "audit", filters=form.given())
     return audit_log.export(entries, "audit")

@@ -38,7 +38,6 @@ def audit_export(request: HttpRequest, membership: Membership) -> HttpResponseBa
     if not form.is_valid():
         return page(request, membership, "audit", {"form": form}, status=400)
     entries = selectors.of_tenant(membership.tenant_id, form.search())
-    record(
-        Actor.of(request.user), Action.AUDIT_EXPORTED, membership.tenant, "audit", **form.given()
-    )
+    actor, filters = Actor.of(request.user), form.given()
+    record(actor, Action.AUDIT_EXPORTED, membership.tenant, "audit", filters=filters)
     return audit_log.export(entries, f"audit-{membership.tenant.slug}")

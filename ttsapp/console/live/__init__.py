@@ -1,0 +1,1 @@
+"""The engines as they are now: readings from two looks at their status, sent every second."""

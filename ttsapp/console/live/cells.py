@@ -1,0 +1,94 @@
+"""Readings as the words and numbers that the page shows: the same for its first view and for what
+is sent afterwards, so that both have one format."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ttsapp.console.live.readings import Cache, Module, Reading
+from ttsapp.console.live.sampler import Snapshot
+from ttsapp.speech.history import FirstAudio
+
+NOTHING = "none yet"
+
+
+def snapshot(found: Snapshot) -> dict[str, Any]:
+    return {"engines": [engine(each) for each in found.engines], "waits": waits(found.waits)}
+
+
+def engine(found: Reading) -> dict[str, Any]:
+    return {
+        "id": found.id,
+        "about": " · ".join(filter(None, (found.device, f"version {found.version}"))),
+        "state": found.state,
+        "uptime": duration(found.uptime_seconds),
+        "streams": f"{found.streams:,}",
+        "capacity": f"of {found.capacity:,} at most",
+        "fits": "unknown" if found.fits is None else f"{found.fits:,}",
+        "waiting": f"{found.waiting:,}",
+        "realtime": f"{found.realtime:,.1f} times",
+        "frames": f"{found.frames_per_second:,.0f} frames/s",
+        "busy": percent(found.busy),
+        "busy_share": round(100 * found.busy, 1),
+        "streams_share": round(100 * found.streams / found.capacity, 1) if found.capacity else 0,
+        "underruns": f"{found.underruns:,}",
+        "underruns_total": f"{found.underruns_total:,} of {found.streams_total:,} streams",
+        "restarts": f"{found.restarts:,}",
+        "memory": size(found.memory_bytes),
+        "modules": [module(each) for each in found.modules],
+        "caches": [cache(each) for each in found.caches],
+    }
+
+
+def module(found: Module) -> dict[str, Any]:
+    return {
+        "name": found.name,
+        "steps": f"{found.steps_per_second:,.0f}",
+        "occupancy": "idle" if found.occupancy is None else f"{found.occupancy:,.1f}",
+        "busy": percent(found.busy),
+        "busy_share": round(100 * min(1.0, found.busy), 1),
+        "last": f"{found.last_ms:,.2f}",
+    }
+
+
+def cache(found: Cache) -> dict[str, Any]:
+    return {
+        "name": found.name,
+        "entries": f"{found.entries:,}",
+        "bytes": size(found.bytes),
+        "most": size(found.most_bytes),
+        "hits": NOTHING if found.hit_share is None else percent(found.hit_share),
+    }
+
+
+def waits(found: FirstAudio | None) -> dict[str, Any]:
+    if found is None:
+        return {"p50": NOTHING, "p95": NOTHING, "p99": NOTHING, "count": "0"}
+    return {
+        "p50": f"{found.p50:,} ms",
+        "p95": f"{found.p95:,} ms",
+        "p99": f"{found.p99:,} ms",
+        "count": f"{found.count:,}",
+    }
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def size(count: int) -> str:
+    """Binary units, as memory is sold."""
+    value, unit = float(count), "B"
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024 or unit == "GiB":
+            break
+        value /= 1024
+    return f"{value:,.0f} {unit}" if unit == "B" else f"{value:,.1f} {unit}"
+
+
+def duration(seconds: float) -> str:
+    minutes = int(seconds // 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"

@@ -1,0 +1,174 @@
+"""What two looks at an engine's status say of the time between them: pure functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpu_engine.proto import engine_pb2
+from gpu_engine.proto.engine_pb2 import EngineStatus
+
+FRAME_SECONDS = 0.08
+# The order in which a stream passes through them; others follow.
+MODULES = ("prefill", "talker", "predictor", "codec")
+# Between looks that are further apart, the engine was not watched.
+OLDEST_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A status and when, on the monotonic clock, it was told."""
+
+    at: float
+    status: EngineStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """`occupancy`: rows a step; None where it made no step. `busy`: share of the device's time."""
+
+    name: str
+    steps_per_second: float
+    occupancy: float | None
+    busy: float
+    last_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """`hit_share` is None until somebody asked."""
+
+    name: str
+    entries: int
+    bytes: int
+    most_bytes: int
+    hit_share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """`realtime`: seconds of speech made a second. `frame_cost`: seconds of the device a frame,
+    None until one was made. `fits`: how many more streams fit at that cost."""
+
+    id: str
+    version: str
+    device: str
+    state: str
+    uptime_seconds: float
+    streams: int
+    capacity: int
+    waiting: int
+    frames_per_second: float
+    underruns: int
+    underruns_total: int
+    streams_total: int
+    restarts: int
+    memory_bytes: int
+    modules: tuple[Module, ...]
+    caches: tuple[Cache, ...]
+    frame_cost: float | None
+
+    @property
+    def realtime(self) -> float:
+        return self.frames_per_second * FRAME_SECONDS
+
+    @property
+    def busy(self) -> float:
+        return min(1.0, sum(module.busy for module in self.modules))
+
+    @property
+    def fits(self) -> int | None:
+        if self.state != "ready":
+            return 0
+        if self.frame_cost is None:
+            return None
+        most = min(self.capacity, int(FRAME_SECONDS / self.frame_cost))
+        return max(0, most - self.streams)
+
+
+def away(name: str) -> Reading:
+    """An engine that does not answer."""
+    return Reading(
+        id=name,
+        version="",
+        device="",
+        state="away",
+        uptime_seconds=0.0,
+        streams=0,
+        capacity=0,
+        waiting=0,
+        frames_per_second=0.0,
+        underruns=0,
+        underruns_total=0,
+        streams_total=0,
+        restarts=0,
+        memory_bytes=0,
+        modules=(),
+        caches=(),
+        frame_cost=None,
+    )
+
+
+def reading(before: Sample | None, now: Sample, known_cost: float | None = None) -> Reading:
+    """`known_cost`: of a frame, from an earlier look, for times at which none is made."""
+    status = now.status
+    since = before if before is not None and _is_before(before, now) else None
+    seconds = now.at - since.at if since else 0.0
+    frames = status.frames_total - since.status.frames_total if since else 0
+    modules = tuple(_module(name, since, now, seconds) for name in _names(status))
+    spent = sum(module.busy for module in modules) * seconds
+    return Reading(
+        id=status.engine_id,
+        version=status.version,
+        device=status.device,
+        state=state_of(status),
+        uptime_seconds=status.uptime_seconds,
+        streams=status.streams,
+        capacity=status.capacity,
+        waiting=status.waiting_first_audio,
+        frames_per_second=frames / seconds if seconds else 0.0,
+        underruns=status.underruns_total - since.status.underruns_total if since else 0,
+        underruns_total=status.underruns_total,
+        streams_total=status.streams_total,
+        restarts=status.core_restarts,
+        memory_bytes=status.memory_bytes,
+        modules=modules,
+        caches=tuple(_cache(name, status.caches[name]) for name in sorted(status.caches)),
+        frame_cost=spent / frames if frames and spent else known_cost,
+    )
+
+
+def state_of(status: EngineStatus) -> str:
+    return EngineStatus.State.Name(status.state).removeprefix("STATE_").lower()
+
+
+def _is_before(before: Sample, now: Sample) -> bool:
+    """Of the same core: its counters only grow."""
+    same = before.status.core_restarts == now.status.core_restarts
+    grown = before.status.frames_total <= now.status.frames_total
+    return same and grown and 0 < now.at - before.at <= OLDEST_SECONDS
+
+
+def _names(status: EngineStatus) -> list[str]:
+    known = [name for name in MODULES if name in status.modules]
+    return known + sorted(set(status.modules) - set(known))
+
+
+def _module(name: str, before: Sample | None, now: Sample, seconds: float) -> Module:
+    current = now.status.modules[name]
+    if before is None:
+        return Module(name, 0.0, None, 0.0, current.last_ms)
+    earlier = before.status.modules[name]
+    steps = current.steps - earlier.steps
+    return Module(
+        name=name,
+        steps_per_second=steps / seconds,
+        occupancy=(current.rows - earlier.rows) / steps if steps else None,
+        busy=(current.busy_seconds - earlier.busy_seconds) / seconds,
+        last_ms=current.last_ms,
+    )
+
+
+def _cache(name: str, kept: engine_pb2.CacheStatus) -> Cache:
+    asked = kept.hits + kept.misses
+    share = kept.hits / asked if asked else None
+    return Cache(name, kept.entries, kept.bytes, kept.most_bytes, share)

@@ -1,0 +1,72 @@
+// The engines page: a message a second over a socket, and while there is none a question a second.
+const place = document.getElementById("live");
+const how = document.getElementById("how");
+const traces = new Map();
+const [SECONDS, RETRY_MS] = [120, 10_000];
+let socketed = false;
+
+const find = (found, path) => path.split(".").reduce((at, name) => at?.[name], found);
+
+// The page has a row for each module and cache that there was when it was made.
+const shape = (found) => JSON.stringify(found.engines.map((e) => [e.modules.length, e.caches.length]));
+const rows = () => [...document.querySelectorAll("h2[id^=engine-]")].map((_, at) => [
+  document.querySelectorAll(`[data-live^="engines.${at}.modules."][data-live$=".name"]`).length,
+  document.querySelectorAll(`[data-live^="engines.${at}.caches."][data-live$=".name"]`).length,
+]);
+
+function trace(line, value) {
+  const values = traces.get(line) ?? [];
+  values.push(Math.min(100, value));
+  if (values.length > SECONDS) values.shift();
+  traces.set(line, values);
+  const start = SECONDS - values.length;
+  line.setAttribute("points", values.map((each, at) => `${start + at},${100 - each}`).join(" "));
+}
+
+function show(found) {
+  if (shape(found) !== JSON.stringify(rows())) {
+    location.reload();
+    return;
+  }
+  for (const cell of document.querySelectorAll("[data-live]")) {
+    const text = find(found, cell.dataset.live) ?? "";
+    if (cell.textContent !== text) cell.textContent = text;
+    if ("state" in cell.dataset) cell.className = `pill ${text}`;
+  }
+  for (const meter of document.querySelectorAll("[data-meter]")) meter.value = find(found, meter.dataset.meter) ?? 0;
+  for (const line of document.querySelectorAll("[data-trace]")) trace(line, find(found, line.dataset.trace) ?? 0);
+}
+
+function say(text, state) {
+  how.textContent = text;
+  how.className = `pill ${state}`;
+}
+
+function listen() {
+  const socket = new WebSocket(`${location.origin.replace("http", "ws")}/platform/engines/live`);
+  socket.addEventListener("message", (event) => {
+    socketed = true;
+    say("every second, live", "ready");
+    show(JSON.parse(event.data));
+  });
+  socket.addEventListener("close", (event) => {
+    socketed = false;
+    if (event.code === 4403) say("ended: sign in again", "away");
+    else setTimeout(listen, RETRY_MS);
+  });
+}
+
+async function ask() {
+  if (socketed || document.hidden) return;
+  try {
+    const answer = await fetch(place.dataset.now, { headers: { Accept: "application/json" } });
+    if (!answer.ok) throw new Error(answer.status);
+    say("every second, by asking", "ready");
+    show(await answer.json());
+  } catch {
+    say("no answer", "away");
+  }
+}
+
+listen();
+setInterval(ask, 1000);
