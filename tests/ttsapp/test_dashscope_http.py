@@ -1,4 +1,4 @@
-"""DashScope's dialect over HTTP: `multimodal-generation/generation`, its files, enrolment."""
+"""DashScope's dialect over HTTP: `multimodal-generation/generation` and its files."""
 
 from __future__ import annotations
 
@@ -276,16 +276,3 @@ def test_a_full_disk_loses_nothing(
     sound = say(http, alice).json()["output"]["audio"]
     assert sound["url"] == ""
     assert pcm(base64.b64decode(sound["data"])) == spoken(5)
-
-
-# ---- enrolment
-
-
-@pytest.mark.parametrize("model", ["voice-enrollment", "qwen-voice-enrollment"])
-def test_enrolment_is_refused(http: httpx.Client, alice: Party, model: str) -> None:
-    asked = {"model": model, "input": {"action": "create_voice", "prefix": "me"}}
-    path = "/api/v1/services/audio/tts/customization"
-    message = refused(
-        http.post(path, json=asked, headers=alice.headers), 400, "InvalidParameter.VoiceEnrolment"
-    )
-    assert "no registry keeps voices" in message

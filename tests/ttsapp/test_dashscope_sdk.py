@@ -166,7 +166,7 @@ def test_a_stream_that_fails(place: str, engine: ScriptedEngine) -> None:
     assert parts[-1].code == "InternalError.Internal"
 
 
-def test_enrolment(place: str) -> None:
+def test_enrolment_asks_for_consent(place: str) -> None:
     service = VoiceEnrollmentService()
-    with pytest.raises(VoiceEnrollmentException, match="no registry keeps voices"):
+    with pytest.raises(VoiceEnrollmentException, match="no voice is cloned without its speaker's"):
         service.create_voice("qwen3-tts-vc-2026-01-22", "me", "https://example.com/me.wav")

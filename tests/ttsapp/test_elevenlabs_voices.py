@@ -102,12 +102,6 @@ def test_adding_a_voice_without_its_name(http: httpx.Client, alice: Party) -> No
     ]
 
 
-def test_voices_cannot_be_added(http: httpx.Client, alice: Party) -> None:
-    data, files = {"name": "me", "labels": "null"}, {"files": ("me.wav", b"RIFF", "audio/wav")}
-    answer = http.post("/v1/voices/add", data=data, files=files, headers=xi(alice))
-    refused(answer, 400, "voice_enrolment")
-
-
 def test_models_are_an_array_when_xi_api_key_is_sent(http: httpx.Client, alice: Party) -> None:
     for path in ("/v1/models", "/elevenlabs/v1/models"):
         models = found(http, alice, path)

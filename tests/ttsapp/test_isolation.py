@@ -60,6 +60,10 @@ BY_KEY = (
     "v1/audio/speech",
     "v1/audio/speech/requests/<uuid:wanted>",
     "v1/audio/voices",
+    "v1/audio/voices/<str:name>",
+    "v1/audio/voice_consents",
+    "v1/audio/voice_consents/<str:name>",
+    "v1/audio/voice_consents/<str:name>/withdraw",
     "v1/text/preview",
     "v1/models",
     "v1/models/<path:name>",
@@ -68,7 +72,14 @@ BY_KEY = (
 ELEVENLABS_CALLS = ("", "/stream", "/with-timestamps", "/stream/with-timestamps")
 # What each dialect lets in by key at the root and below its name, and what below that alone.
 DIALECTS = {
-    "cartesia": ("tts/bytes", "tts/sse", "voices", "voices/<str:name>", "access-token"),
+    "cartesia": (
+        "tts/bytes",
+        "tts/sse",
+        "voices",
+        "voices/<str:name>",
+        "voices/clone",
+        "access-token",
+    ),
     "dashscope": (
         "api/v1/services/aigc/multimodal-generation/generation",
         "api/v1/services/audio/tts/customization",
@@ -78,6 +89,7 @@ DIALECTS = {
     "elevenlabs": (
         *(f"v1/text-to-speech/<str:voice_id>{call}" for call in ELEVENLABS_CALLS),
         *("v1/voices", "v2/voices", "v1/voices/settings/default", "v1/voices/<str:voice_id>"),
+        *("v1/voices/<str:voice_id>/edit", "v1/voices/<str:voice_id>/settings/edit"),
         *("v1/voices/<str:voice_id>/settings", "v1/user", "v1/user/subscription"),
         *("v1/usage/character-stats", "v1/history", "v1/history/download"),
         *("v1/history/<str:item_id>", "v1/history/<str:item_id>/audio"),

@@ -189,6 +189,13 @@ def voice_of(tenant_id: int, public_id: str) -> Voice | None:
     return found.select_related("consent", "tenant").first()
 
 
+def page_of_voices(tenant_id: int, prefix: str, start: int, size: int) -> tuple[list[Voice], int]:
+    """Those of the tenant's own whose name begins so, and how many there are in all."""
+    found = Voice.objects.filter(tenant_id=tenant_id, deleted_at=None, name__startswith=prefix)
+    rows = found.select_related("consent")[start : start + size]
+    return list(rows), found.count()
+
+
 def consents(tenant: Tenant | int) -> QuerySet[Consent]:
     return Consent.objects.filter(tenant=tenant, deleted_at=None)
 

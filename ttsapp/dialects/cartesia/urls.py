@@ -1,12 +1,13 @@
 from django.urls import path
 
-from ttsapp.dialects.cartesia import views
+from ttsapp.dialects.cartesia import making, views
 
 routes = [
     path("tts/bytes", views.speech_bytes),
     path("tts/sse", views.speech_events),
     path("voices", views.voice_list),
-    path("voices/<str:name>", views.voice),
+    path("voices/clone", making.clone),
+    path("voices/<str:name>", making.voice),
     path("access-token", views.access_token),
 ]
 # Under the dialect's own prefix everything else is its 404 too.

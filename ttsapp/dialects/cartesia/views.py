@@ -65,11 +65,6 @@ async def voice_list(request: HttpRequest, caller: Caller) -> HttpResponse:
     return json_response(voices.page(await listed(caller), request.GET.dict()))
 
 
-@endpoint(CARTESIA, "GET")
-async def voice(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
-    return json_response(voices.document(await listed(caller), name))
-
-
 @endpoint(CARTESIA, "POST")
 async def access_token(request: HttpRequest, caller: Caller) -> HttpResponse:
     fields = strict.fields(request.body or b"{}", _TOKEN, (), has_nulls=True)

@@ -12,7 +12,6 @@ from ttsapp import database
 from ttsapp.dialects.elevenlabs import account, history, usage, voice_list
 from ttsapp.dialects.elevenlabs.door import endpoint
 from ttsapp.dialects.elevenlabs.query import Query
-from ttsapp.dialects.elevenlabs.request import check_query
 from ttsapp.dialects.elevenlabs.settings import DEFAULTS
 from ttsapp.dialects.openai import views as openai
 from ttsapp.errors import ApiError
@@ -44,18 +43,6 @@ async def voices(request: HttpRequest, caller: Caller) -> HttpResponse:
 async def search_voices(request: HttpRequest, caller: Caller) -> HttpResponse:
     query = Query(request.GET, voice_list.search_names())
     return json_response(voice_list.search(await listed(caller), query))
-
-
-@endpoint("GET")
-async def voice(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResponse:
-    check_query(request.GET.dict(), ("with_settings",))
-    return json_response(voice_list.one(await listed(caller), voice_id))
-
-
-@endpoint("GET")
-async def voice_settings(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResponse:
-    voice_list.one(await listed(caller), voice_id)
-    return json_response(DEFAULTS)
 
 
 @endpoint("GET")
@@ -126,15 +113,6 @@ async def single_use_token(request: HttpRequest, caller: Caller, kind: str) -> H
     response = json_response({"token": single_use.mint(caller.public_id)})
     response["Cache-Control"] = "no-store"
     return response
-
-
-@endpoint("POST")
-async def add_voice(request: HttpRequest, caller: Caller) -> HttpResponse:
-    # Its own client drops the fields of a form when it sends that again.
-    if not request.POST.get("name"):
-        raise ApiError(422, "missing_field", "The field name is required: add it.", field="name")
-    message = "Voices cannot be added here: GET /v1/voices lists those that there are."
-    raise ApiError(400, "voice_enrolment", message)
 
 
 def _model(model: SpeechModel, model_id: str, name: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 from django.urls import path
 
 from ttsapp.dialects import door
-from ttsapp.dialects.elevenlabs import reading, speech
+from ttsapp.dialects.elevenlabs import making, reading, speech
 from ttsapp.dialects.elevenlabs.dialect import ELEVENLABS, ROOTS
 
 nothing_here = door.nothing_here(ELEVENLABS)
@@ -14,10 +14,12 @@ routes = [
     path(f"{_speech}/stream/with-timestamps", speech.stream_with_timestamps),
     path("v1/voices", reading.voices),
     path("v2/voices", reading.search_voices),
-    path("v1/voices/add", reading.add_voice),
+    path("v1/voices/add", making.add_voice),
     path("v1/voices/settings/default", reading.default_settings),
-    path("v1/voices/<str:voice_id>", reading.voice),
-    path("v1/voices/<str:voice_id>/settings", reading.voice_settings),
+    path("v1/voices/<str:voice_id>", making.voice),
+    path("v1/voices/<str:voice_id>/edit", making.edit_voice),
+    path("v1/voices/<str:voice_id>/settings", making.settings),
+    path("v1/voices/<str:voice_id>/settings/edit", making.edit_settings),
     path("v1/user", reading.user),
     path("v1/user/subscription", reading.subscription),
     path("v1/usage/character-stats", reading.character_stats),

@@ -94,7 +94,9 @@ def _made(voice: OwnVoice) -> Document:
     assert voice.served_by is not None
     made = _document(voice.served_by, voice, voice.name, voice.label, voice.description)
     labels = {"language": languages.code(voice.native_language)}
-    labels |= dict.fromkeys(voice.tags, "yes")
+    # A label that came from a client of this API is a tag `name:value`.
+    parted = (tag.partition(":") for tag in voice.tags)
+    labels |= {name: value or "yes" for name, _, value in parted}
     return made | {
         "category": "generated" if voice.kind == "designed" else "cloned",
         "labels": labels,

@@ -111,9 +111,9 @@ async def _make(request: HttpRequest, caller: Caller) -> Voice:
     if sent.text("embedding"):
         values = sent.embedding("embedding")
         return await cloning.embed(actor(caller), tenant, said, sent.text("consent"), values)
+    text, consent = sent.text("ref_text"), sent.text("consent")
+    await cloning.agreed(tenant, consent, _NAMES.consent)
     recording = await sent.recording("audio_sample", "ref_audio")
-    text = sent.text("ref_text")
-    consent = sent.text("consent")
     return await cloning.clone(actor(caller), tenant, said, consent, recording, text, names=_NAMES)
 
 

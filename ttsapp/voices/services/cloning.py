@@ -47,7 +47,7 @@ async def clone(
     names: Names = Names(),
 ) -> Voice:
     """A voice like the recording's; with what is said in it, of its manner too. Raises ApiError."""
-    consent = await _consent(tenant, consent_id, names.consent)
+    consent = await agreed(tenant, consent_id, names.consent)
     words = fields.line(text, names.text, fields.TEXT_LENGTH, is_required=False)
     model = await _maker(in_context=bool(words))
     await database.read(registry.check_room, tenant, said.name)
@@ -67,7 +67,7 @@ async def embed(
     names: Names = Names(recording="embedding"),
 ) -> Voice:
     """A voice from a speaker embedding that was made elsewhere, for the model that is served."""
-    consent = await _consent(tenant, consent_id, names.consent)
+    consent = await agreed(tenant, consent_id, names.consent)
     model = await _maker(in_context=False)
     await database.read(registry.check_room, tenant, said.name)
     _check_embedding(model, values, names.recording)
@@ -138,8 +138,9 @@ async def keep(
     return voice
 
 
-async def _consent(tenant: Tenant, public_id: str, field: str) -> Consent:
-    """Raises ApiError 400 without one, 403 for one that has ended."""
+async def agreed(tenant: Tenant, public_id: str, field: str) -> Consent:
+    """The consent; asked for before anything is fetched or looked at. Raises ApiError 400 without
+    one, 403 for one that has ended."""
     if not public_id:
         message = (
             f"{field} is required: no voice is cloned without its speaker's consent. Record one "
