@@ -76,6 +76,10 @@ CURRENCY = environment.currency("PARLANCE_CURRENCY", "USD")
 # A TrueType file for invoices, where names are in none of the scripts that they are printed in.
 INVOICE_FONT = environment.file("PARLANCE_INVOICE_FONT")
 
+# And so many open sockets, and texts that are spoken while they are written.
+TENANT_SOCKETS = environment.number("PARLANCE_SOCKETS", 1000, most=1_000_000)
+TENANT_LIVE_STREAMS = environment.number("PARLANCE_LIVE_STREAMS", 200, most=1_000_000)
+
 # What a connection may take its time for, before a key is known and after.
 HEAD_SECONDS = environment.seconds("PARLANCE_HEAD_SECONDS", 10)
 BODY_SECONDS = environment.seconds("PARLANCE_BODY_SECONDS", 30)

@@ -22,6 +22,7 @@ from ttsapp.hosts import check_host
 from ttsapp.keys import credentials
 from ttsapp.keys.authentication import Caller, authenticate
 from ttsapp.keys.tokens import Scope
+from ttsapp.limits.places import SOCKETS, Place
 from ttsapp.server import connection
 from ttsapp.speech import services
 from ttsapp.speech.context import Context
@@ -68,7 +69,9 @@ class DialectSocket(AsyncWebsocketConsumer):
     async def caller(self) -> Caller:
         """Asked for each context, so that a revoked key ends with its socket still open. A token
         opens the socket: it may expire while that is in use."""
-        return await authenticate(self.authorization, Scope.SPEECH, token_at=self._opened_at)
+        caller = await authenticate(self.authorization, Scope.SPEECH, token_at=self._opened_at)
+        await self._place.take(caller.tenant_id)
+        return caller
 
     def fresh_id(self) -> UUID:
         """A context's id, bound to the log lines that follow."""
@@ -105,6 +108,13 @@ class DialectSocket(AsyncWebsocketConsumer):
             await self.send(bytes_data=frame)
 
     # ---- Channels
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self._place = Place(SOCKETS)
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            background.spawn(self._place.leave())
 
     async def connect(self) -> None:
         """Another host's name and bad credentials are refused in the handshake, before there is a

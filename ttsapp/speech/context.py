@@ -105,7 +105,7 @@ class Context:
         self._prepare = prepare or cleaned(order)
         self.is_text_open = True
         self.is_over = False
-        self._settlement = Settlement(order)
+        self._settlement = Settlement(order, is_live=mode is TextMode.TOKEN)
         self._speaker = Speaker(self._settlement.admitted)
         self.tally = Tally(self._speaker.segments)
         self._feed = feed(mode, settings.SEGMENT_CHARACTERS, order.language)

@@ -9,6 +9,7 @@ from billing import services as billing
 from ttsapp import background, database
 from ttsapp.errors import ApiError
 from ttsapp.limits.admission import Admission
+from ttsapp.limits.places import LIVE, Place
 from ttsapp.speech import ledger, services
 from ttsapp.speech.order import Order
 
@@ -17,11 +18,13 @@ RESERVE_AFTER_SECONDS = 0.02
 
 
 class Settlement:
-    """Everything is written in tasks that a vanished client cannot cancel."""
+    """Everything is written in tasks that a vanished client cannot cancel. `is_live`: its text is
+    spoken word by word, and may keep the engine waiting."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: Order, *, is_live: bool = False) -> None:
         self._order = order
         self.admission = Admission(order.caller, order.id, order.text_field)
+        self._live = Place(LIVE) if is_live else None
         self._admitting: asyncio.Task[ApiError | None] | None = None
         self._to_reserve: asyncio.TimerHandle | None = None
         self._reservation: asyncio.Task[None] | None = None
@@ -62,13 +65,20 @@ class Settlement:
     async def _admit(self, characters: int) -> ApiError | None:
         try:
             await self._order.make_ready()
+            if self._live is not None:
+                await self._live.take(self._order.caller.tenant_id)
             await self.admission.enter(characters)
         except ApiError as error:
+            await self._leave_live()
             return error
         request = services.metered(self._order, characters)
         loop = asyncio.get_running_loop()
         self._to_reserve = loop.call_later(RESERVE_AFTER_SECONDS, self._reserve, request)
         return None
+
+    async def _leave_live(self) -> None:
+        if self._live is not None:
+            await self._live.leave()
 
     def _reserve(self, request: billing.Metered) -> None:
         self._reservation = background.spawn(ledger.reserve(request))
@@ -83,6 +93,7 @@ class Settlement:
         if self._to_reserve is not None:
             self._to_reserve.cancel()
         await self.admission.leave(usage.characters, usage.billed_characters)
+        await self._leave_live()
         if self._reservation is not None:
             await asyncio.wait({self._reservation})
         await ledger.close(services.Closing(self._order, usage, record))
