@@ -23,6 +23,8 @@ app.conf.beat_schedule = {
     "make-partitions": {"task": "billing.make_partitions", "schedule": 6 * 3600.0},
     "reconcile": {"task": "billing.reconcile", "schedule": 3600.0},
     "prune-answers": {"task": "idempotency.prune", "schedule": 60.0},
+    "delete-ended-voices": {"task": "voices.delete_ended", "schedule": 3600.0},
+    "renew-outdated-voices": {"task": "voices.renew_outdated", "schedule": 120.0},
     "remove-old-events": {"task": "billing.remove_old_events", "schedule": 24 * 3600.0},
 }
 

@@ -97,13 +97,14 @@ class ScriptedEngine(engine_pb2_grpc.EngineServicer):
     async def EncodeVoice(self, request, context) -> pb.EncodeVoiceResponse:  # noqa: N802
         """The same request gives the same artifact, under the hash of its content."""
         self.encoded.append(request)
-        content = hashlib.sha256(request.SerializeToString()).digest() * 40
+        weights = next(m.fingerprint for m in self.models if m.id == request.model)
+        content = hashlib.sha256(weights.encode() + request.SerializeToString()).digest() * 40
         return pb.EncodeVoiceResponse(
             embedding=pb.SpeakerEmbedding(values=[0.5] * EMBEDDING_SIZE),
             codes=bytes(32 * 25) if request.text else b"",
             artifact=content,
             id=hashlib.sha256(content).hexdigest(),
-            fingerprint=FINGERPRINT,
+            fingerprint=weights,
         )
 
     async def Synthesize(self, requests, context) -> AsyncIterator[pb.SynthesizeEvent]:  # noqa: N802

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -18,7 +19,7 @@ from ttsapp.keys.authentication import Caller
 from ttsapp.tenants.models import Tenant
 from ttsapp.voices import artifacts
 from ttsapp.voices.catalogue import Catalogue, read
-from ttsapp.voices.models import Consent, HiddenPreset, Shelf, Voice
+from ttsapp.voices.models import Consent, HiddenPreset, Shelf, Voice, VoiceVersion
 from ttsapp.voices.own import OwnVoice
 
 FRESH_SECONDS = 2.0
@@ -160,7 +161,7 @@ def live_voices(tenant_id: int) -> QuerySet[Voice]:
 
 def own_voice(row: Voice, tenant_id: int) -> OwnVoice | None:
     """None before its first version."""
-    version = max(row.versions.all(), key=lambda each: each.number, default=None)
+    version = _last(row)
     if version is None:
         return None
     consent, state = row.consent, row.state
@@ -183,10 +184,29 @@ def own_voice(row: Voice, tenant_id: int) -> OwnVoice | None:
     )
 
 
+def _last(row: Voice) -> VoiceVersion | None:
+    return max(row.versions.all(), key=lambda each: each.number, default=None)
+
+
 def voice_of(tenant_id: int, public_id: str) -> Voice | None:
     """One of the tenant's own, not deleted; None for anybody else's."""
     found = Voice.objects.filter(tenant_id=tenant_id, public_id=public_id, deleted_at=None)
     return found.select_related("consent", "tenant").first()
+
+
+def outdated(served: Mapping[str, str]) -> list[tuple[Voice, VoiceVersion]]:
+    """Voices that may be used but were made for other weights than their model (by name, with its
+    fingerprint) has now, and the version to make anew: those that have a clip."""
+    rows = Voice.objects.filter(deleted_at=None).select_related("tenant", "consent")
+    last = ((row, _last(row)) for row in rows.prefetch_related("versions"))
+    return [
+        (row, version)
+        for row, version in last
+        if version is not None
+        and version.clip
+        and served.get(version.model, version.fingerprint) != version.fingerprint
+        and row.state == "active"
+    ]
 
 
 def page_of_voices(tenant_id: int, prefix: str, start: int, size: int) -> tuple[list[Voice], int]:

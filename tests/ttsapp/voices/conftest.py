@@ -14,7 +14,8 @@ from tests.ttsapp.conftest import Party
 from tests.ttsapp.scripted_engine import ScriptedEngine, base_model
 from tests.ttsapp.voices import recordings
 from ttsapp import recent
-from ttsapp.voices import selectors
+from ttsapp.voices import artifacts, selectors
+from ttsapp.voices.artifacts import ArtifactCache
 
 
 @pytest.fixture(autouse=True)
@@ -29,9 +30,10 @@ def store(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture(autouse=True)
 def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys are looked up for each request, so nothing waits until all processes have done so; and
-    nothing is known of the engine of the test before."""
+    nothing is known from the test before."""
     monkeypatch.setattr(recent, "FRESH_SECONDS", 0.0)
     monkeypatch.setattr(selectors, "_memories", WeakKeyDictionary())
+    monkeypatch.setattr(artifacts, "cache", ArtifactCache(1 << 20))
 
 
 @pytest.fixture

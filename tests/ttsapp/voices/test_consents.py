@@ -16,7 +16,7 @@ from tests.ttsapp.voices import recordings
 from tests.ttsapp.voices.conftest import clone, consent, made, speak, stored
 from ttsapp import recent
 from ttsapp.audit.models import AuditEntry
-from ttsapp.voices.artifacts import cache
+from ttsapp.voices import artifacts
 from ttsapp.voices.models import Consent, Voice, VoiceVersion
 from ttsapp.voices.services.registry import delete_ended
 
@@ -104,7 +104,7 @@ def test_deleting_a_voice_removes_it_everywhere(
     http.delete(f"/v1/audio/voices/{kept}", headers=bob.headers).raise_for_status()
     assert speak(http, bob, kept).status_code == 400
     assert stored(store) == ["evidence"]
-    assert (cache.get(artifact), VoiceVersion.objects.count()) == (None, 0)
+    assert (artifacts.cache.get(artifact), VoiceVersion.objects.count()) == (None, 0)
     entry = AuditEntry.objects.filter(action="voice.deleted").first()
     assert entry is not None
     assert f"artifact/{artifact}" in entry.detail["removed"]

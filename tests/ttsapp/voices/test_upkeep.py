@@ -1,0 +1,157 @@
+"""What workers do for voices; sharing, hiding and designing them; what the store keeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.ttsapp.conftest import Party
+from tests.ttsapp.scripted_engine import ScriptedEngine, base_model, pb
+from tests.ttsapp.voices.conftest import made, speak, stored
+from ttsapp.audit.models import AuditEntry
+from ttsapp.audit.services import Actor
+from ttsapp.errors import ApiError
+from ttsapp.voices import storage, tasks
+from ttsapp.voices.artifacts import ArtifactCache
+from ttsapp.voices.models import Share, Voice, VoiceVersion
+from ttsapp.voices.services import registry
+from ttsapp.voices.storage import Blob, DamagedError
+
+ALICE = Actor(None, "user:alice")
+
+
+def test_previews_are_made_once(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party, store: Path
+) -> None:
+    voice = made(http, alice)
+    for name, expected in ((voice, 3), (voice, 0), ("Anna", 3), ("nobody", 0)):
+        assert tasks.make_previews(alice.tenant.pk, name) == expected
+    assert stored(store).count("preview") == 6
+    starts = [heard.start for heard in cloning.heard]
+    assert {start.priority for start in starts} == {pb.PRIORITY_BACKGROUND}
+    assert {start.model for start in starts} == {"scripted-base", "scripted-voices"}
+
+
+def test_new_weights_get_new_artifacts(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party
+) -> None:
+    voice = made(http, alice)
+    cloning.models[-1] = base_model("scripted-2")
+    assert tasks.renew_outdated() == 1
+    first, second = VoiceVersion.objects.order_by("number")
+    assert (second.fingerprint, second.number) == ("scripted-2", 2)
+    assert first.artifact != second.artifact
+    assert (first.start_ms, first.end_ms) == (second.start_ms, second.end_ms)
+    assert tasks.renew_outdated() == 0
+    assert AuditEntry.objects.get(action="voice.renewed").target == voice
+
+
+def test_a_voice_for_other_weights_is_not_spoken_with(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party
+) -> None:
+    voice = made(http, alice)
+    VoiceVersion.objects.update(fingerprint="before")
+    Voice.objects.get().tenant.shelf.__class__.objects.update(number=77)
+    answer = speak(http, alice, voice)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "voice_not_served")
+
+
+def test_a_blob_that_was_changed_is_refused(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party, store: Path
+) -> None:
+    voice = made(http, alice)
+    file = next((store / "artifact").rglob("*/*"))
+    file.write_bytes(file.read_bytes()[:-1] + b"\xff")
+    with pytest.raises(DamagedError):
+        storage.get(Blob.ARTIFACT, file.name)
+    answer = speak(http, alice, voice)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "voice_unreadable")
+    assert cloning.heard == []
+
+
+def test_a_blob_does_not_pass_for_another_kind(store: Path) -> None:
+    digest = storage.put(Blob.CLIP, b"a clip")
+    target = store / "artifact" / digest[:2] / digest
+    target.parent.mkdir(parents=True)
+    (store / "clip" / digest[:2] / digest).rename(target)
+    with pytest.raises(DamagedError):
+        storage.get(Blob.ARTIFACT, digest)
+
+
+def test_a_shared_voice(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party, bob: Party, mallory: Party
+) -> None:
+    voice = made(http, alice)
+    code = registry.share_code(Voice.objects.get())
+    registry.accept_share(Actor(None, "user:bob"), bob.tenant, code)
+
+    assert speak(http, bob, voice).status_code == 200
+    assert speak(http, mallory, voice).status_code == 400
+    assert http.delete(f"/v1/audio/voices/{voice}", headers=bob.headers).status_code == 404
+    told = AuditEntry.objects.filter(action="voice.shared")
+    assert {(row.tenant.slug, row.actor) for row in told} == {
+        ("bob", "user:bob"),
+        ("alice", "another account"),
+    }
+    registry.end_share(ALICE, alice.tenant, Share.objects.get())
+    assert speak(http, bob, voice).status_code == 400
+
+
+@pytest.mark.parametrize("code", ["", "nonsense", "InZvaWNlXzAi:1vPqGX:forged"])
+def test_a_code_that_shares_nothing(alice: Party, code: str) -> None:
+    with pytest.raises(ApiError) as refused:
+        registry.accept_share(ALICE, alice.tenant, code)
+    assert refused.value.field == "code"
+
+
+def test_a_hidden_preset_is_not_listed_but_can_be_named(
+    http: httpx.Client, engine: ScriptedEngine, alice: Party, bob: Party
+) -> None:
+    registry.hide_preset(ALICE, alice.tenant, "Anna")
+    ids = [
+        {each["id"] for each in http.get("/v1/audio/voices", headers=who.headers).json()["data"]}
+        for who in (alice, bob)
+    ]
+    assert ("Anna" in ids[0], "Anna" in ids[1]) == (False, True)
+    assert speak(http, alice, "Anna").status_code == 200
+
+
+def test_a_voice_is_designed_once_and_stays(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party
+) -> None:
+    cloning.script.chunks = 20
+    cloning.models.append(
+        pb.Model(id="scripted-design", kind="voice_design", languages=["english"], fingerprint="d")
+    )
+    fields = {"name": "Old sailor", "type": "prompt", "prompt": "A hoarse old man"}
+    answer = http.post("/v1/audio/voices", json=fields, headers=alice.headers).json()
+    assert (answer["type"], answer["description"]) == ("prompt", "A hoarse old man")
+    start = cloning.heard[-1].start
+    assert (start.model, start.voice.described) == ("scripted-design", True)
+    assert start.instructions == "A hoarse old man"
+    assert cloning.encoded[-1].text == start.text
+    assert speak(http, alice, "old sailor").status_code == 200
+    assert cloning.heard[-1].start.model == "scripted-base"
+
+
+def test_design_without_its_checkpoint_names_the_kind(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party
+) -> None:
+    fields = {"name": "Old sailor", "prompt": "A hoarse old man"}
+    answer = http.post("/v1/audio/voices", json=fields, headers=alice.headers)
+    assert answer.status_code == 400
+    assert "kind voice_design" in answer.json()["error"]["message"]
+
+
+def test_the_cache_is_bounded_by_bytes() -> None:
+    cache = ArtifactCache(most=100)
+    for digest, size in (("a", 40), ("b", 40), ("c", 40), ("d", 500)):
+        cache.put(digest, bytes(size))
+    assert [cache.get(digest) is not None for digest in "abcd"] == [False, True, True, False]
+    told = cache.counters()
+    assert (told.hits, told.misses, told.evictions) == (2, 2, 1)
+    assert (told.entries, told.nbytes, told.most) == (2, 80, 100)
+    cache.keep(frozenset({"b"}), frozenset({"b", "c"}))
+    assert cache.counters().nbytes == 40

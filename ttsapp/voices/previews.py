@@ -1,0 +1,94 @@
+"""A few sentences by each voice, made once by a worker and kept: heard before a voice is chosen."""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from contextlib import suppress
+
+from django.conf import settings
+
+from gpu_engine.proto import engine_pb2
+from ttsapp.engine.client import client
+from ttsapp.engine.errors import stalled
+from ttsapp.errors import ApiError
+from ttsapp.speech.encoders import audio_format, encode_whole
+from ttsapp.voices import artifacts, storage
+from ttsapp.voices.catalogue import Catalogue, SpeechModel
+from ttsapp.voices.own import OwnVoice, Preset
+from ttsapp.voices.sentences import PREVIEWS, sentences
+from ttsapp.voices.storage import Blob, DamagedError
+
+FORMAT = "mp3"
+
+
+def model_of(served: Catalogue, voice: Preset) -> SpeechModel | None:
+    """What speaks it now."""
+    if isinstance(voice, OwnVoice):
+        return voice.served_by
+    return next((model for model in served.models if voice in model.presets), None)
+
+
+def name_of(model: SpeechModel, voice: Preset, place: int) -> str:
+    """What it was made from: other weights, another version of the voice or another text make
+    another preview."""
+    who = voice.artifact if isinstance(voice, OwnVoice) else voice.name
+    said = (model.id, model.fingerprint, who, sentences(voice.native_language)[place])
+    return storage.digest_of("\0".join(said).encode())
+
+
+def find(model: SpeechModel, voice: Preset, place: int) -> bytes | None:
+    """None while it has not been made."""
+    with suppress(DamagedError):
+        return storage.get(Blob.PREVIEW, name_of(model, voice, place))
+    return None
+
+
+async def make(served: Catalogue, voice: Preset) -> int:
+    """Those that are missing. Returns how many were made. Raises ApiError."""
+    model = model_of(served, voice)
+    if model is None:
+        return 0
+    if isinstance(voice, OwnVoice):
+        await artifacts.warm(voice.artifact)
+    made = 0
+    for place in range(PREVIEWS):
+        name = name_of(model, voice, place)
+        if await asyncio.to_thread(storage.has, Blob.PREVIEW, name):
+            continue
+        pcm = await _spoken(model, voice, sentences(voice.native_language)[place])
+        content = encode_whole(audio_format(FORMAT), pcm)
+        await asyncio.to_thread(storage.put_named, Blob.PREVIEW, name, content)
+        made += 1
+    return made
+
+
+async def _spoken(model: SpeechModel, voice: Preset, text: str) -> bytes:
+    """Background work, which nobody is charged for."""
+    stream = client().synthesize(model.id)
+    await stream.start(
+        engine_pb2.Start(
+            request_id="preview",
+            model=model.id,
+            voice=voice.to_engine(),
+            text=text,
+            language=voice.native_language,
+            complete=True,
+            # The same each time it is made.
+            seed=zlib.crc32(text.encode()),
+            tenant="previews",
+            priority=engine_pb2.PRIORITY_BACKGROUND,
+        )
+    )
+    parts: list[bytes] = []
+    try:
+        async with asyncio.timeout(settings.MAX_STREAM_SECONDS):
+            while not (event := await stream.next("text")).HasField("finished"):
+                parts.append(event.audio.pcm)
+    except TimeoutError:
+        raise stalled() from None
+    finally:
+        stream.abort()
+    if not any(parts):
+        raise ApiError(503, "no_audio", "The preview has no sound.")
+    return b"".join(parts)
