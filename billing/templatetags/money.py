@@ -23,14 +23,14 @@ def about(micros: Fraction | int | None, currency: str) -> str:
     """Rounded for people, with two more places below one."""
     if micros is None:
         return NONE
-    places = money.digits(currency) + (2 if abs(float(micros)) < money.MICROS else 0)
+    places = money.digits(currency) + (2 if 0 < abs(float(micros)) < money.MICROS else 0)
     return f"{float(micros) / money.MICROS:,.{places}f} {currency}"
 
 
 @register.filter
 def number(micros: Fraction | int | None) -> str:
     """For scripts: a plain number of currency units; empty for nothing."""
-    return "" if micros is None else f"{float(micros) / money.MICROS:.6f}"
+    return "" if micros is None else plain(float(micros) / money.MICROS)
 
 
 @register.filter
@@ -44,6 +44,6 @@ def decimal(value: Fraction | float | None, places: int = 1) -> str:
 
 
 @register.filter
-def plain(value: Fraction | None) -> str:
+def plain(value: Fraction | float | None) -> str:
     """Without separators, for fields of forms and for scripts."""
-    return "" if value is None else f"{float(value):.3f}"
+    return "" if value is None else f"{float(value):.6f}".rstrip("0").rstrip(".")

@@ -114,9 +114,10 @@ def _compared(found: Report) -> list[tuple[Any, Fraction | None]]:
 
 
 def _whatif(found: Report, target: Fraction) -> dict[str, Any]:
-    """What the sliders begin with: the first class whose price and speed are known."""
-    known = [each for each in found.classes if each.per_hour is not None]
-    start = next((each for each in known if each.characters_per_second), None)
+    """What the sliders begin with: of the classes whose price and speed are known the one that was
+    up longest."""
+    known = [each for each in found.classes if each.at_full_load is not None]
+    start = max(known, key=lambda each: each.up_hours, default=None)
     up = sum((each.up_hours for each in found.classes), Fraction(0))
     fixed = found.total.fixed_cost / up if up else Fraction(0)
     return {

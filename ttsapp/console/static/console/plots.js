@@ -27,17 +27,28 @@ function series({ label }, place, isBars, unit) {
   return { label, stroke, value, ...shape };
 }
 
+// As the table writes it: a month where bars are months, a day otherwise.
+function day(seconds, kind) {
+  return new Date(seconds * 1e3).toISOString().slice(0, kind === "bars" ? 7 : 10);
+}
+
+// Room for half a bar on both sides.
+function padded(plot, low, high) {
+  const half = (high - low) / Math.max(1, plot.data[0].length - 1) / 2 || 1;
+  return [low - half, high + half];
+}
+
 function options(figure, lines) {
   const { kind, unit = "", across } = figure.dataset;
   const grid = { stroke: colour("--line"), width: 1 };
   const axis = { stroke: colour("--soft"), grid, ticks: grid };
-  const place = across ? { label: across, value: (_, raw) => (raw === null ? "–" : `${raw} %`) } : { label: "UTC", value: kind === "bars" ? "{YYYY}-{MM}" : "{YYYY}-{MM}-{DD}" };
+  const place = { label: across ?? "UTC", value: (_, raw) => (raw === null ? "–" : across ? `${raw} %` : day(raw, kind)) };
   return {
     width: figure.clientWidth,
     height: 240,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1e3), "Etc/UTC"),
-    scales: { x: { time: !across }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high || 1) * 1.08] } },
-    axes: [{ ...axis, values: across ? (_, ticks) => ticks.map((tick) => `${tick} %`) : undefined }, { ...axis, size: 64 }],
+    scales: { x: { time: !across, range: kind === "bars" ? padded : undefined }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high || 1) * 1.08] } },
+    axes: [{ ...axis, values: (_, ticks) => ticks.map((tick) => (across ? `${tick} %` : day(tick, kind))) }, { ...axis, size: 64 }],
     series: [place, ...lines.map((line, place) => series(line, place, kind === "bars", unit))],
   };
 }

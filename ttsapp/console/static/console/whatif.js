@@ -24,6 +24,7 @@ function show() {
   const revenue = Number(fields.revenue.value);
   const isKnown = Number(fields.speed.value) > 0;
   say("whatif-use", percent(use));
+  say("whatif-hour", `${money(Number(fields.price.value))} ${currency}`);
   say("whatif-cost", isKnown ? `${money(cost(use))} ${currency}` : "–");
   say("whatif-margin", isKnown && revenue > 0 ? percent((revenue - cost(use)) / revenue) : "–");
   say("whatif-even", isKnown && revenue > 0 ? percent(cost(1) / revenue) : "–");
@@ -38,9 +39,16 @@ function show() {
   draw(figure);
 }
 
+// Some times the price of today is as far as a slider need go.
+function setPrice(price) {
+  fields.price.max = Math.max(1, Math.ceil(3 * price));
+  fields.price.value = price;
+}
+
+setPrice(Number(fields.price.getAttribute("value")));
 fields.engine.addEventListener("change", () => {
   const chosen = fields.engine.selectedOptions[0].dataset;
-  if (chosen.price) fields.price.value = chosen.price;
+  if (chosen.price) setPrice(Number(chosen.price));
   if (chosen.speed) fields.speed.value = chosen.speed;
 });
 form.addEventListener("input", show);
