@@ -44,6 +44,41 @@ def test_stream_input(single: ClientConnection, alice: Party, engine: ScriptedEn
     assert UsageEvent.objects.get().tenant_id == alice.tenant.id
 
 
+def test_a_schedule_makes_text_wait_for_more(
+    single: ClientConnection, engine: ScriptedEngine
+) -> None:
+    send(single, " ", generation_config={"chunk_length_schedule": [20, 1]})
+    send(single, "One. ")
+    send(single, "Two. ")
+    send(single, "Three, four, five. ")
+    send(single, "Six. ")
+    first = engine.wait_for_stream()
+    send(single, "")
+    hear(single)
+    assert first.text.strip().startswith("One. Two.")
+    assert [heard.text.strip() for heard in engine.heard][-1] == "Six."
+
+
+@pytest.mark.parametrize("early", [{"flush": True}, {"try_trigger_generation": True}])
+def test_what_a_schedule_holds_can_be_asked_for(
+    single: ClientConnection, engine: ScriptedEngine, early: dict[str, bool]
+) -> None:
+    send(single, " ", generation_config={"chunk_length_schedule": [500]})
+    send(single, "One. ")
+    send(single, "Two. ", **early)
+    assert engine.wait_for_stream().text.strip().startswith("One.")
+
+
+def test_what_a_schedule_holds_is_spoken_at_the_end(
+    single: ClientConnection, engine: ScriptedEngine
+) -> None:
+    send(single, " ", generation_config={"chunk_length_schedule": [500]})
+    send(single, "Only this. ")
+    send(single, "")
+    assert hear(single) == spoken(5)
+    assert engine.heard[0].text.strip() == "Only this."
+
+
 def test_stream_input_of_nothing(single: ClientConnection, engine: ScriptedEngine) -> None:
     send(single, " ")
     send(single, "")

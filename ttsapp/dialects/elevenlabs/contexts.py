@@ -60,7 +60,7 @@ class MultiStreamSocket(ElevenLabsSocket):
         elif not voice.context.is_text_open:
             self._wait(message)
         elif message.closes_context:
-            voice.context.finish()
+            voice.finish()
         else:
             voice.take(message)
 
@@ -111,6 +111,6 @@ class MultiStreamSocket(ElevenLabsSocket):
         self._is_closing = True
         for voice in self._voices.values():
             if voice.context.is_text_open:
-                voice.context.finish()
+                voice.finish()
         if not self._voices:
             await self.close(code=NORMAL)

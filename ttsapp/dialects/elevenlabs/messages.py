@@ -18,6 +18,7 @@ from ttsapp.errors import ApiError, invalid
 
 DEFAULT_CONTEXT = "default"
 _LONGEST_ID = 200
+_MOST = 500
 _KEYS = ("xi-api-key", "xi_api_key", "authorization")
 _FIELDS: dict[str, Any] = {
     "text": str,
@@ -29,8 +30,8 @@ _FIELDS: dict[str, Any] = {
     "voice_settings": msgspec.Raw,
     "generation_config": msgspec.Raw,
     "pronunciation_dictionary_locators": list,
-    # Taken, and without effect: what is to be spoken is spoken as soon as it can be.
     "try_trigger_generation": bool,
+    # Taken, and without effect.
     "generator_config": dict,
     **dict.fromkeys(_KEYS, str),
 }
@@ -39,13 +40,15 @@ _FIELDS: dict[str, Any] = {
 @dataclass(frozen=True, slots=True)
 class Message:
     """`settings`: None where there are none, or the usual ones. `key`: as an Authorization header
-    has it."""
+    has it. `schedule`: empty where there is none. `is_trigger`: it shall not hold for this text."""
 
     text: str | None
     context_id: str
     settings: VoiceSettings | None
+    schedule: tuple[int, ...]
     key: str
     is_flush: bool
+    is_trigger: bool
     closes_context: bool
     closes_socket: bool
 
@@ -55,7 +58,6 @@ def parse(text: str) -> Message:
     fields = strict.fields(text.encode(), _FIELDS, (), has_nulls=True)
     settings = voice_settings(fields.get("voice_settings", b"{}"))
     check_locators(fields.get("pronunciation_dictionary_locators"))
-    _check_schedule(fields)
     context_id = fields.get("context_id") or fields.get("contextId") or DEFAULT_CONTEXT
     if len(context_id) > _LONGEST_ID:
         raise invalid(f"A context_id may have {_LONGEST_ID} characters.", "context_id")
@@ -63,8 +65,10 @@ def parse(text: str) -> Message:
         text=fields.get("text"),
         context_id=context_id,
         settings=settings if settings.given else None,
+        schedule=_schedule(fields),
         key=_key(fields),
         is_flush=fields.get("flush", False),
+        is_trigger=fields.get("try_trigger_generation", False),
         closes_context=fields.get("close_context", False),
         closes_socket=fields.get("close_socket", False),
     )
@@ -104,8 +108,8 @@ def _key(fields: Mapping[str, Any]) -> str:
     return f"Bearer {found}" if found and " " not in found else found
 
 
-def _check_schedule(fields: Mapping[str, Any]) -> None:
-    """It has no effect, but one that means nothing is told of."""
+def _schedule(fields: Mapping[str, Any]) -> tuple[int, ...]:
+    """Empty where none is given."""
     config = strict.fields(
         fields.get("generation_config", b"{}"),
         {"chunk_length_schedule": list},
@@ -113,7 +117,10 @@ def _check_schedule(fields: Mapping[str, Any]) -> None:
         within="generation_config",
         has_nulls=True,
     )
-    schedule = config.get("chunk_length_schedule", [50])
-    if not schedule or not all(type(one) is int and 1 <= one <= 500 for one in schedule):
-        message = "chunk_length_schedule is a list of whole numbers from 1 to 500."
+    schedule = config.get("chunk_length_schedule")
+    if schedule is None:
+        return ()
+    if not schedule or not all(type(one) is int and 1 <= one <= _MOST for one in schedule):
+        message = f"chunk_length_schedule is a list of whole numbers from 1 to {_MOST}."
         raise invalid(message, "generation_config.chunk_length_schedule")
+    return tuple(schedule)

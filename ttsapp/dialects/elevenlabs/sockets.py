@@ -86,7 +86,7 @@ class ElevenLabsSocket(DialectSocket):
         voice = Voice(
             context_id,
             order,
-            message.settings,
+            message,
             prepare,
             self._wanted.timeout,
             is_auto=self._wanted.is_auto,
@@ -130,7 +130,7 @@ class StreamInputSocket(ElevenLabsSocket):
         if not voice.context.is_text_open:
             return
         if message.text == "":
-            voice.context.finish()
+            voice.finish()
         else:
             voice.take(message)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ttsapp.dialects.elevenlabs import messages
 from ttsapp.dialects.elevenlabs.alignment import MessageClock
 from ttsapp.dialects.elevenlabs.messages import Message
-from ttsapp.dialects.elevenlabs.settings import VoiceSettings
+from ttsapp.dialects.elevenlabs.schedule import Schedule
 from ttsapp.dialects.speaking import Frame
 from ttsapp.errors import ApiError, invalid
 from ttsapp.speech.context import Context, Deadlines
@@ -22,13 +22,14 @@ _TURN = "turn"
 
 
 class Voice:
-    """`context_id`: None on the socket that has but one. `failure` is why it failed."""
+    """`context_id`: None on the socket that has but one. `first`: the message that begins it, whose
+    settings hold for all. `failure` is why it failed."""
 
     def __init__(
         self,
         context_id: str | None,
         order: Order,
-        settings: VoiceSettings | None,
+        first: Message,
         prepare: Callable[[str], Prepared],
         timeout: int,
         *,
@@ -38,7 +39,8 @@ class Voice:
         self.context = Context(order, deadlines=deadlines, prepare=prepare)
         self.failure: ApiError | None = None
         self._id = context_id
-        self._settings = settings
+        self._settings = first.settings
+        self._schedule = Schedule(first.schedule)
         self._is_auto = is_auto
         self._encoding = Encoding(order.audio, order.speed)
         self._clock = MessageClock(order.speed)
@@ -54,12 +56,25 @@ class Voice:
         """Raises ApiError 400."""
         text = message.text or ""
         # Clients open a context with a blank that is none of its text.
-        if text and not (is_first and text.isspace()):
-            self.context.append(text)
-        elif not is_first:
+        is_text = bool(text) and not (is_first and text.isspace())
+        is_flush = message.is_flush or (bool(text) and self._is_auto)
+        due = self._schedule.push(text if is_text else "")
+        if is_flush or message.is_trigger:
+            due += self._schedule.release()
+        if due:
+            self.context.append(due)
+        elif is_text or not is_first:
             self.context.keep_alive()
-        if message.is_flush or (text and self._is_auto):
+        if is_flush:
             self.context.flush(_TURN)
+
+    def finish(self) -> None:
+        """No more text follows. Raises ApiError 400 for too much, and ends all the same."""
+        try:
+            if due := self._schedule.release():
+                self.context.append(due)
+        finally:
+            self.context.finish()
 
     async def render(self, event: Event) -> list[Frame]:
         match event:
