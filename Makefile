@@ -34,7 +34,7 @@ PART_MIB ?=
 # of tests/conftest.py.
 PYTEST ?= -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run demo test test-browser test-kernels test-speech check format proto check-proto bench-local bench-load bench-capacity bench-gateway eval-speech tiny-stage lock screenshots setup setup-dev clean
+.PHONY: help run demo test test-browser test-kernels test-speech check format proto check-proto bench-local bench-load bench-capacity bench-gateway bench-metering eval-speech tiny-stage lock screenshots setup setup-dev clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -89,6 +89,9 @@ bench-capacity: $(READY_DEV) ## the highest rate that is served in time, and its
 
 bench-gateway: $(READY_DEV) ## what the control plane adds to first audio, at 1, 10 and 50 requests/s
 	$(PY) -m gpu_engine.bench.gateway
+
+bench-metering: $(READY_DEV) ## requests/s that the ledger takes, and a year of it read (Postgres; DATABASE_URL)
+	$(PY) -m billing.bench
 
 screenshots: $(READY_DEV) ## docs/screenshots, with the installed Chromium (ALL=folder: every page)
 	$(PY) -m ttsapp.launch with -- $(PY) -m tests.browser.screenshots $(ALL)

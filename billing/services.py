@@ -139,6 +139,7 @@ def _event(request: Metered, usage: Usage) -> UsageEvent:
         voice=request.voice,
         voice_kind=request.voice_kind.value,
         started_at=started,
+        settled_at=timezone.now(),
         outcome=usage.outcome,
         characters=usage.characters,
         billed_characters=usage.billed_characters,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any
@@ -83,7 +83,8 @@ class Place:
     @property
     def id(self) -> UUID:
         """Computed, so that one column is the whole key: no database takes NULLs for equal."""
-        written = (self.grain.value, int(self.start.timestamp()), *astuple(self)[2:])
+        what = (self.tenant_id, self.key_id, self.model, self.voice, self.voice_kind)
+        written = (self.grain.value, int(self.start.timestamp()), *what, self.price_version)
         return UUID(bytes=blake2b(repr(written).encode(), digest_size=16).digest())
 
     @property

@@ -153,7 +153,7 @@ def test_many_settle_at_once_and_one_is_first(request_of: Metered, rounds: int) 
 def test_the_log_row_and_the_event_are_written_together(
     http: httpx.Client, alice: Party, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    attempts = fail_first(monkeypatch, RequestLog.objects, "bulk_create", times=2)
+    attempts = fail_first(monkeypatch, services, "insert_new", times=2)
 
     response = http.post("/v1/audio/speech", json=speech(), headers=alice.headers)
 

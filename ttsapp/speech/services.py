@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db import transaction
 
 from billing import services as billing
+from billing.statements import insert_new
 from ttsapp import ids
 from ttsapp.errors import ApiError
 from ttsapp.keys.authentication import Caller
@@ -52,7 +53,7 @@ def close_all(closings: Iterable[Closing]) -> int:
     by_id = {closing.order.id: closing for closing in closings}
     ended = [(metered(closing.order), closing.usage) for closing in by_id.values()]
     first = billing.settle_all(ended)
-    RequestLog.objects.bulk_create([_log_row(by_id[request_id]) for request_id in first])
+    insert_new([_log_row(by_id[request_id]) for request_id in first])
     return len(first)
 
 
