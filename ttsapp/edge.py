@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from io import BytesIO
@@ -150,6 +151,8 @@ class Lifespan:
             message = await receive()
             if message["type"] == "lifespan.startup":
                 detect.load_beside()
+                # What is loaded stays: no first audio waits while it is looked through for garbage.
+                gc.freeze()
                 await send({"type": "lifespan.startup.complete"})
             else:
                 await background.drain(DRAIN_SECONDS)

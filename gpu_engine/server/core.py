@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import math
 import resource
 import signal
@@ -130,7 +131,11 @@ def main(address: str, arguments: str) -> int:
     settings = msgspec.json.decode(arguments, type=EngineSettings)
     core = Core(address)
     try:
-        core.serve(build_engine(settings, core))
+        engine = build_engine(settings, core)
+        # What is loaded stays: looking through it for garbage takes as long as a first audio does.
+        gc.collect()
+        gc.freeze()
+        core.serve(engine)
     except EngineError as error:
         core.send(m.CoreFailed(error.message))
         return 2
