@@ -13,7 +13,7 @@ import threading
 from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
 
 import grpc
 
@@ -26,7 +26,7 @@ EMBEDDING_SIZE = 8
 WAIT = 10.0
 
 
-@cache
+@lru_cache(64)  # not the thousand of a stream that is to fill buffers
 def chunk(place: int) -> bytes:
     """80 ms of a tone that differs from chunk to chunk, so that a lost or swapped one shows."""
     pitch = 200 + 40 * place
