@@ -47,7 +47,11 @@ def generate(keys: int) -> int:
     end = _midnight()
     busy = keys // BUSY_EVERY * DAYS * 24
     rows = VOICES * (busy + (keys - keys // BUSY_EVERY) * DAYS * BUSY_HOURS)
-    values: dict[str, Any] = {"begin": end - DAYS * DAY, "end": end, "least": round(EVENTS / rows) - 1}
+    values: dict[str, Any] = {
+        "begin": end - DAYS * DAY,
+        "end": end,
+        "least": round(EVENTS / rows) - 1,
+    }
     with connection.cursor() as cursor:
         cursor.execute(_HOURS, values)
         cursor.execute(_DAYS)
