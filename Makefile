@@ -26,6 +26,7 @@ TESTS ?= tests
 RATES ?= 1 2
 SEEDS ?= 1
 PRICE ?= 0
+BASE ?=
 TEACHER ?=
 TEXTS ?= 250000
 TEXT_MINUTES ?= 10
@@ -34,7 +35,7 @@ PART_MIB ?=
 # of tests/conftest.py.
 PYTEST ?= -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run demo test test-browser test-kernels test-speech check format proto check-proto bench-local bench-load bench-capacity bench-gateway bench-metering eval-speech tiny-stage lock screenshots setup setup-dev clean
+.PHONY: help run demo test test-browser test-kernels test-speech check format proto check-proto bench-local bench-load bench-capacity bench-gateway bench-voices bench-metering eval-speech tiny-stage lock screenshots setup setup-dev clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -86,6 +87,10 @@ bench-load: $(READY_DEV) ## an open loop at given rates through the whole produc
 
 bench-capacity: $(READY_DEV) ## the highest rate that is served in time, and its cost (PRICE an hour)
 	@exec $(PY) -m ttsapp.launch with --warm -- $(PY) -m gpu_engine bench capacity --price $(PRICE)
+
+bench-voices: $(READY_DEV) ## clones beside presets: first audio, and listeners while voices are made (BASE=folder)
+	@test -f "$(BASE)/config.json" || { echo "BASE=folder of a Base checkpoint is needed (docs/voices.md)"; exit 1; }
+	@exec $(PY) -m ttsapp.launch with --more-checkpoints "$(BASE)" -- $(PY) -m gpu_engine bench voices --rates $(RATES)
 
 bench-gateway: $(READY_DEV) ## what the control plane adds to first audio, at 1, 10 and 50 requests/s
 	$(PY) -m gpu_engine.bench.gateway

@@ -14,6 +14,7 @@ LOADS = (
     ("load", "rates", "open loop at given rates, over HTTP or gRPC"),
     ("capacity", "capacity", "the highest rate that is served in time, and its cost"),
     ("scheduler", "scheduler", "microseconds of a turn, without a device"),
+    ("voices", "voices", "first audio of clones beside a preset's, and listeners meanwhile"),
 )
 MODULES = {name: module for name, module, _ in LOADS}
 

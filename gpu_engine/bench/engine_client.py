@@ -21,11 +21,13 @@ PROFILES = {
 
 @dataclass(slots=True)
 class EngineTarget:
-    """`address` is `host:port` or `unix:/path`; an empty voice is the engine's first preset."""
+    """`address` is `host:port` or `unix:/path`; `voice` a preset's name or any voice, the engine's
+    first preset where it is empty."""
 
     address: str
-    voice: str = ""
+    voice: str | pb.Voice = ""
     profile: str = "latency"
+    layout: pb.TextLayout = pb.TEXT_LAYOUT_UNSPECIFIED
     _stub: engine_pb2_grpc.EngineStub | None = field(default=None, repr=False)
 
     async def speak(self, text: str, seed: int) -> Take:
@@ -51,9 +53,11 @@ class EngineTarget:
         return self._stub
 
     async def _requests(self, text: str, seed: int) -> AsyncIterator[pb.SynthesizeRequest]:
+        voice = pb.Voice(preset=self.voice) if isinstance(self.voice, str) else self.voice
         start = pb.Start(
             text=text,
-            voice=pb.Voice(preset=self.voice),
+            voice=voice,
+            layout=self.layout,
             seed=seed,
             profile=PROFILES[self.profile],
         )

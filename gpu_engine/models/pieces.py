@@ -31,10 +31,11 @@ COLUMN, CONTEXT_COLUMNS = 960, 5
 
 
 def embed_pieces(encoder: SpeakerEncoder, audio: Tensor, seconds: float) -> Pieces:
-    """Audio [S] to the vector [enc_dim], in pieces of about so many seconds of audio."""
-    columns = max(1, round(seconds * 24_000 / HOP))
+    """Audio [S] to the vector [enc_dim]. `seconds` of audio are a piece of the codec's encoder; this
+    one has a twelfth of its work."""
+    columns = max(1, round(12 * seconds * 24_000 / HOP))
     weight = encoder.fc.weight
-    mel = yield from _log_mel(audio, encoder.config.mel_dim, 4 * columns)
+    mel = yield from _log_mel(audio, encoder.config.mel_dim, columns)
     first, *blocks = encoder.blocks
     x, outputs = first(mel.to(weight).transpose(1, 2)), []
     yield
@@ -44,8 +45,8 @@ def embed_pieces(encoder: SpeakerEncoder, audio: Tensor, seconds: float) -> Piec
         outputs.append(x)
     x = torch.cat(outputs, 1)
     alone = encoder.mfa.conv.kernel_size == (1,)
-    wide = yield from _columns(encoder.mfa, x, 4 * columns if alone else x.shape[2])
-    pooled = yield from _pool(encoder, wide, 4 * columns)
+    wide = yield from _columns(encoder.mfa, x, columns if alone else x.shape[2])
+    pooled = yield from _pool(encoder, wide, columns)
     out: Tensor = encoder.fc(pooled)[0, :, 0]
     return out
 
@@ -108,10 +109,13 @@ def _pool(encoder: SpeakerEncoder, x: Tensor, columns: int) -> Pieces:
 def _convolutions(encoder: CodecEncoder, audio: Tensor, columns: int) -> Pieces:
     """As the encoder's causal convolutions: [1, hidden, ceil(S / 960)]."""
     whole, made = audio.float()[None, None], []
-    for at in range(0, -(-len(audio) // COLUMN), columns):
-        before = min(at, CONTEXT_COLUMNS)
-        part = whole[:, :, (at - before) * COLUMN : (at + columns) * COLUMN]
+    at, total = 0, -(-len(audio) // COLUMN)
+    while at < total:
+        # All of one length, the first one too: another would be prepared for.
+        before, end = min(at, CONTEXT_COLUMNS), max(at, CONTEXT_COLUMNS) + columns
+        part = whole[:, :, (at - before) * COLUMN : end * COLUMN]
         made.append(encoder.encoder(part)[:, :, before:])
+        at = end
         yield
     return torch.cat(made, 2)
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from gpu_engine.audio import with_closing_silence
 from gpu_engine.models.checkpoint import Checkpoint
-from gpu_engine.models.pieces import Pieces, code_pieces, embed_pieces
+from gpu_engine.models.pieces import code_pieces, embed_pieces
 
 
 class VoiceEncoding:
@@ -55,10 +55,10 @@ class VoiceEncoding:
         if not self._with_codes:
             return embedding, None
         assert codec is not None, "the front asks only where codes can be made"
-        codes: Pieces = code_pieces(
-            codec, self._on_device(with_closing_silence(self._clip)), self._seconds
-        )
-        return embedding, (yield from codes)
+        closed = self._on_device(with_closing_silence(self._clip))
+        yield
+        codes = yield from code_pieces(codec, closed, self._seconds)
+        return embedding, codes
 
     def _on_device(self, samples: np.ndarray) -> Tensor:
         return torch.from_numpy(samples).to(self._checkpoint.talker.device)

@@ -154,6 +154,7 @@ def _told(product: Product) -> dict[str, str]:
         "PARLANCE_USERNAME": product.access.username,
         "PARLANCE_PASSWORD": product.access.password or "",
         "PARLANCE_DATA": str(product.plan.data),
+        "PARLANCE_ENGINE": ",".join(product.plan.engines),
     }
 
 
