@@ -71,9 +71,10 @@ class CtcTrack:
         if self._base + len(self._scores) < self._ready:
             return []
         self.over = self._ended
-        words = written(self._text, self._net.config.alphabet)
-        if not len(self._scores) or not is_heard(words):
+        alphabet = self._net.config.alphabet
+        if not len(self._scores) or not is_heard(self._text, alphabet):
             return []
+        words = written(self._text, alphabet)
         return self._find([word for word in words[self._told :] if self._is_whole(word)])
 
     def _is_whole(self, word: Written) -> bool:

@@ -25,8 +25,13 @@ def languages(folder: Path | None) -> tuple[str, ...]:
 def load_aligner(folder: Path) -> Aligner:
     """On the CPU, whatever the speech is made on: a second of it takes a millisecond there. Raises
     CheckpointError."""
+    return CtcAligner(load_net(folder))
+
+
+def load_net(folder: Path) -> AlignerNet:
+    """Raises CheckpointError."""
     config = read_config(folder)
-    return CtcAligner(load_alone(folder / WEIGHTS, "cpu", lambda: AlignerNet(config)))
+    return load_alone(folder / WEIGHTS, "cpu", lambda: AlignerNet(config))
 
 
 def read_config(folder: Path) -> AlignerConfig:

@@ -20,7 +20,7 @@ ANYTHING = -1
 _ANYTHING_COST = 0.3
 # Frames around a letter's first or last frame in which the word's edge is looked for, and how far
 # the edge of a word beside silence may be from its letters.
-_NEAR, _FAR = 2, 12
+_NEAR, _FAR = 2, 30
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,10 +28,10 @@ class Written:
 
 def written(text: str, alphabet: str) -> list[Written]:
     """The words in which something can be said; punctuation belongs to the word it touches."""
-    return list(_written(text, frozenset(alphabet)))
+    return list(_written(text, alphabet))
 
 
-def _written(text: str, alphabet: frozenset[str]) -> Iterator[Written]:
+def _written(text: str, alphabet: str) -> Iterator[Written]:
     for match in _WORD.finditer(text):
         sounds = [each for each in _folded(match[0]) if each.isalnum() or each == "'"]
         if not any(each.isalnum() for each in sounds):
@@ -48,8 +48,8 @@ def _folded(word: str) -> str:
     return "".join(each for each in apart if not unicodedata.combining(each))
 
 
-def is_heard(words: list[Written]) -> bool:
-    """Whether enough of the words are spelled in the aligner's alphabet to find the others between
-    them."""
-    heard = sum(word.weight for word in words if word.letters)
-    return 2 * heard >= sum(word.weight for word in words)
+def is_heard(text: str, alphabet: str) -> bool:
+    """Whether most letters of the text are in the aligner's alphabet: the words between them are
+    then found by what they lie between. Numbers are read out, so they are in any."""
+    letters = [each for each in _folded(text) if each.isalpha()]
+    return 2 * sum(each in alphabet for each in letters) >= len(letters)

@@ -97,4 +97,11 @@ def test_words() -> None:
 def test_a_script_without_blanks_has_a_word_a_character() -> None:
     words = written("你好。ok", ALPHABET)
     assert [(word.first, word.end) for word in words] == [(0, 1), (1, 2), (2, 5)]
-    assert not is_heard(written("你好，世界", ALPHABET))  # noqa: RUF001
+
+
+@pytest.mark.parametrize(
+    ("text", "heard"),
+    [("It is 45.", True), ("45", True), ("你好 ok", True), ("你好世界 ok", False)],
+)
+def test_a_text_is_heard_where_most_of_its_letters_are(text: str, heard: bool) -> None:
+    assert is_heard(text, ALPHABET) is heard

@@ -6,6 +6,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+from gpu_engine.align.load import load_net
 from gpu_engine.models.aligner import AlignerConfig
 from gpu_engine.train.aligner import AlignerRecipe, train_aligner
 from gpu_engine.train.aligner_data import gather
@@ -29,6 +30,7 @@ def add(stages: Stages) -> None:  # type: ignore[valid-type]
     with_corpus(stage)
     stage.add_argument("--out", type=Path, required=True, help="gets a log and an `aligner` folder")
     stage.add_argument("--hours", type=float, default=1.0, help="of speech to keep in memory")
+    stage.add_argument("--start", type=Path, help="folder of an aligner to go on from")
     stage.add_argument("--minutes", type=float, default=15.0, help="of training")
     for option, (field, about) in OPTIONS.items():
         value = getattr(AlignerRecipe(), field)
@@ -47,6 +49,7 @@ def run(args: argparse.Namespace) -> None:
     examples = gather(corpus, config, args.hours)
     if not examples:
         raise SystemExit(f"{args.corpus} has no speech whose text can be spelled")
-    net = train_aligner(examples, config, recipe, args.out)
+    start = None if args.start is None else load_net(args.start)
+    net = train_aligner(examples, config, recipe, args.out, start)
     size = sum(parameter.numel() for parameter in net.parameters())
     print(f"{args.out}: {len(examples)} utterances, {size:,} parameters")
