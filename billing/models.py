@@ -15,7 +15,7 @@ from billing.costs.models import (
 )
 from billing.credit.models import CreditEntry
 from billing.invoices.models import BillingDetails, Document, DocumentLine, Seller
-from billing.prices.models import Agreement, PriceBook, PriceRate, PriceVersion
+from billing.prices.models import Agreement, DaySale, PriceBook, PriceRate, PriceVersion
 from billing.rating import Outcome
 from billing.rollups.models import Grain, Rollup
 from billing.upkeep.models import Finding, Retention
@@ -26,6 +26,7 @@ __all__ = [
     "BillingDetails",
     "CapacityRun",
     "CreditEntry",
+    "DaySale",
     "Document",
     "DocumentLine",
     "EngineClass",

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date
 from fractions import Fraction
 
-from billing.costs import formulas
 from billing.costs.figures import Figures, Part
-from billing.prices.revenue import Sale
 from billing.prices.uses import midnight
 from billing.rollups.selectors import Row, sums
 from ttsapp.tenants.models import Tenant
@@ -18,16 +15,16 @@ TIMES = ("talker_us", "predictor_us", "codec_us")
 CHARACTERS = ("billed_characters", "top_up_characters")
 
 
-def by_tenant(since: date, until: date, total: Figures, sold: Iterable[Sale]) -> tuple[Part, ...]:
-    """The dearest first."""
+def by_tenant(
+    since: date, until: date, total: Figures, earned: Mapping[int, int]
+) -> tuple[Part, ...]:
+    """The dearest first. `earned`: micros by tenant."""
     names = dict(Tenant.objects.values_list("pk", "name"))
-    earned: Counter[int] = Counter()
-    for sale in sold:
-        earned[sale.tenant_id] += sale.picos
     rows = _rows(since, until, "tenant_id")
     whole = sum(map(_time, rows))
     return _sorted(
-        _part(row, names[row["tenant_id"]], whole, total, earned[row["tenant_id"]]) for row in rows
+        _part(row, names[row["tenant_id"]], whole, total, earned.get(row["tenant_id"], 0))
+        for row in rows
     )
 
 
@@ -42,7 +39,7 @@ def _rows(since: date, until: date, column: str) -> list[Row]:
     return sums(midnight(since), midnight(until), (*TIMES, *CHARACTERS), (column,))
 
 
-def _part(row: Row, name: str, whole: int, total: Figures, picos: int | None = None) -> Part:
+def _part(row: Row, name: str, whole: int, total: Figures, micros: int | None = None) -> Part:
     share = Fraction(_time(row), whole) if whole else Fraction(0)
     return Part(
         name,
@@ -50,7 +47,7 @@ def _part(row: Row, name: str, whole: int, total: Figures, picos: int | None = N
         _time(row) // 1000,
         share,
         share * (total.busy_cost + total.idle_cost),
-        None if picos is None else Fraction(picos, formulas.MILLION),
+        None if micros is None else Fraction(micros),
     )
 
 

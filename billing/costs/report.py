@@ -9,12 +9,11 @@ from fractions import Fraction
 
 from django.conf import settings
 
-from billing.costs import attribution, formulas, selectors
+from billing.costs import attribution, selectors
 from billing.costs.classes import by_class
 from billing.costs.figures import Day, Figures, Report
 from billing.costs.selectors import Hours
-from billing.prices import revenue, uses
-from billing.prices.selectors import price_list
+from billing.prices.selectors import Sold, earned, sold_by_day
 
 TARGET_UTILISATION = Fraction(1, 2)
 
@@ -23,11 +22,8 @@ def report(
     since: date, until: date, target: Fraction = TARGET_UTILISATION, voices: int = 50
 ) -> Report:
     """UTC days from `since` to before `until`, with the `voices` that took most."""
-    found = selectors.hours(since, until)
-    used = uses.by_day(since.replace(day=1), until)
-    sold = [sale for sale in revenue.sales(price_list(), used) if sale.day >= since]
-    ours = [sale for sale in sold if sale.currency == settings.CURRENCY]
-    days = _days(since, until, found, used, ours)
+    found, sold = selectors.hours(since, until), sold_by_day(since, until)
+    days = _days(since, until, found, sold)
     total = _total([day.figures for day in days])
     classes = by_class(found, total, target)
     return Report(
@@ -37,23 +33,23 @@ def report(
         total,
         days,
         classes,
-        attribution.by_tenant(since, until, total, ours),
+        attribution.by_tenant(since, until, total, earned(since, until, settings.CURRENCY)),
         attribution.by_voice(since, until, total)[:voices],
-        {code: picos // 10**6 for code, picos in _elsewhere(sold).items()},
+        _elsewhere(sold),
         tuple(each.name for each in classes if each.per_hour is None and each.up_hours),
     )
 
 
-def _elsewhere(sold: Iterable[revenue.Sale]) -> Mapping[str, int]:
-    return revenue.by_currency(sale for sale in sold if sale.currency != settings.CURRENCY)
+def _elsewhere(sold: Iterable[Sold]) -> Mapping[str, int]:
+    sums: Counter[str] = Counter()
+    for each in sold:
+        if each.currency not in ("", settings.CURRENCY):
+            sums[each.currency] += each.micros
+    return sums
 
 
 def _days(
-    since: date,
-    until: date,
-    found: Iterable[Hours],
-    used: Iterable[uses.DayUse],
-    sold: Iterable[revenue.Sale],
+    since: date, until: date, found: Iterable[Hours], sold: Iterable[Sold]
 ) -> tuple[Day, ...]:
     cost: defaultdict[date, Fraction] = defaultdict(Fraction)
     busy: defaultdict[date, Fraction] = defaultdict(Fraction)
@@ -61,25 +57,23 @@ def _days(
         cost[hours.day] += hours.cost
         busy[hours.day] += hours.busy_cost
     characters: Counter[date] = Counter()
-    for each in used:
-        characters[each.day] += each.use.characters
-    earned: Counter[date] = Counter()
-    for sale in sold:
-        earned[sale.day] += sale.picos
+    revenue: Counter[date] = Counter()
+    for each in sold:
+        characters[each.day] += each.characters
+        if each.currency == settings.CURRENCY:
+            revenue[each.day] += each.micros
     fixed = selectors.fixed_by_day(since, until)
+    days = [since + timedelta(days=offset) for offset in range((until - since).days)]
     return tuple(
-        Day(
-            day,
-            Figures(
-                characters[day],
-                busy[day],
-                cost[day] - busy[day],
-                fixed[day],
-                Fraction(earned[day], formulas.MILLION),
-            ),
-        )
-        for day in (since + timedelta(days=offset) for offset in range((until - since).days))
+        Day(day, _figures(characters[day], cost[day], busy[day], fixed[day], revenue[day]))
+        for day in days
     )
+
+
+def _figures(
+    characters: int, cost: Fraction, busy: Fraction, fixed: Fraction, revenue: int
+) -> Figures:
+    return Figures(characters, busy, cost - busy, fixed, Fraction(revenue))
 
 
 def _total(figures: Iterable[Figures]) -> Figures:

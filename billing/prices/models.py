@@ -96,3 +96,22 @@ class Agreement(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tenant} by {self.book.slug} from {self.from_month:%Y-%m}"
+
+
+class DaySale(models.Model):
+    """What a tenant's UTC day was sold for, and how many characters that was; without a price the
+    currency is empty. `billing.prices.day_sales` adds them up again and again: not for invoices."""
+
+    day = models.DateField()
+    tenant = models.ForeignKey("tenants.Tenant", models.PROTECT, related_name="+", db_index=False)
+    currency = models.CharField(max_length=3, blank=True)
+    characters = models.BigIntegerField()
+    micros = models.BigIntegerField()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=["day", "tenant", "currency"], name="one_sale_a_day"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.tenant} on {self.day}"

@@ -6,13 +6,15 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
+from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Sum
 
 from billing.prices.books import Agreed, Book, PriceList, Version
-from billing.prices.models import Agreement, PriceBook, PriceRate, PriceVersion
+from billing.prices.models import Agreement, DaySale, PriceBook, PriceRate, PriceVersion
 from billing.prices.rates import Rate, Terms, Tier
 from ttsapp.tenants.models import Tenant
 
@@ -56,6 +58,31 @@ def books() -> QuerySet[PriceBook]:
     return PriceBook.objects.prefetch_related("versions__rates", "agreements__tenant")
 
 
+@dataclass(frozen=True, slots=True)
+class Sold:
+    """What all tenants' UTC day was sold for in one currency; empty: without a price."""
+
+    day: date
+    currency: str
+    characters: int
+    micros: int
+
+
+def sold_by_day(since: date, until: date) -> list[Sold]:
+    """As it was last added up, at most some minutes ago."""
+    rows: Any = _sales(since, until).order_by("day", "currency").values("day", "currency")
+    rows = rows.annotate(sum_characters=Sum("characters"), sum_micros=Sum("micros"))
+    return [
+        Sold(row["day"], row["currency"], row["sum_characters"], row["sum_micros"]) for row in rows
+    ]
+
+
+def earned(since: date, until: date, currency: str) -> dict[int, int]:
+    """Micros by tenant, as it was last added up."""
+    rows: Any = _sales(since, until).filter(currency=currency).order_by().values("tenant_id")
+    return {row["tenant_id"]: row["sum"] for row in rows.annotate(sum=Sum("micros"))}
+
+
 def agreements(tenant: Tenant) -> QuerySet[Agreement]:
     """The latest first."""
     return Agreement.objects.filter(tenant=tenant).select_related("book").order_by("-from_month")
@@ -64,6 +91,10 @@ def agreements(tenant: Tenant) -> QuerySet[Agreement]:
 def terms_in_force(tenant_id: int, day: date) -> Terms | None:
     """At most a few seconds old."""
     return kept.get().terms(tenant_id, day)
+
+
+def _sales(since: date, until: date) -> QuerySet[DaySale]:
+    return DaySale.objects.filter(day__gte=since, day__lt=until)
 
 
 def _book(row: PriceBook) -> Book:

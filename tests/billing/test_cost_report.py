@@ -15,6 +15,8 @@ from billing.costs.models import EngineClass, EngineHour
 from billing.costs.report import report
 from billing.costs.tasks import heard
 from billing.costs.uptime import Beat
+from billing.prices.day_sales import add_up
+from billing.prices.models import DaySale
 from billing.prices.rates import ANY, Rate, Tier
 from billing.prices.services import add_version, create_book
 from gpu_engine.proto import engine_pb2
@@ -40,6 +42,7 @@ def h200(alice: Tenant) -> EngineClass:
 
 def of_may(settings: Settings) -> Report:
     settings.CURRENCY = "EUR"
+    add_up([MAY])
     return report(MAY, JUNE)
 
 
@@ -132,6 +135,8 @@ def test_tiers_count_from_the_first_of_the_month(alice: Tenant, settings: Settin
     for day in (10, 20):
         speak(alice, 1_000_000, datetime(2026, 5, day, tzinfo=UTC))
 
+    add_up([MAY])
+
     assert report(date(2026, 5, 15), JUNE).total.revenue == 5 * EUR
     assert report(MAY, JUNE).total.revenue == 15 * EUR
 
@@ -161,3 +166,22 @@ def test_a_moved_engine_stays_where_it_was_put(alice: Tenant) -> None:
 
     by_class = dict(EngineHour.objects.values_list("engine_class__slug", "up_seconds"))
     assert by_class == {"cuda": 60.0, "h200-rented": 3600.0}
+
+
+def test_days_are_added_up_anew_when_they_get_a_price(
+    alice: Tenant, bob: Tenant, settings: Settings
+) -> None:
+    speak(alice, 1_000_000)
+    speak(bob, 2_000_000)
+    assert add_up([MAY, JUNE]) == 2
+    assert of_may(settings).total.revenue == 0
+
+    price_book(per_million=20)
+    for _ in range(2):
+        assert of_may(settings).total.revenue == 60 * EUR
+
+    rows = DaySale.objects.values_list("tenant__slug", "currency", "characters", "micros")
+    assert sorted(rows) == [
+        ("alice", "EUR", 1_000_000, 20 * EUR),
+        ("bob", "EUR", 2_000_000, 40 * EUR),
+    ]
