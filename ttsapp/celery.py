@@ -15,11 +15,13 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ttsapp.settings")
 app = Celery("parlance")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.autodiscover_tasks(["billing.costs", "billing.invoices"])
+app.autodiscover_tasks(["billing.costs", "billing.invoices", "billing.prices"])
 app.conf.beat_schedule = {
     "close-orphans": {"task": "billing.close_orphans", "schedule": 300.0},
     "issue-invoices": {"task": "billing.issue_invoices", "schedule": 3600.0},
     "note-engines": {"task": "billing.note_engines", "schedule": 60.0},
+    "add-up-sales": {"task": "billing.add_up_sales", "schedule": 300.0, "args": (2,)},
+    "add-up-years-sales": {"task": "billing.add_up_sales", "schedule": 86_400.0, "args": (366,)},
     "make-partitions": {"task": "billing.make_partitions", "schedule": 6 * 3600.0},
     "reconcile": {"task": "billing.reconcile", "schedule": 3600.0},
     "prune-answers": {"task": "idempotency.prune", "schedule": 60.0},
