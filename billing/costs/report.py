@@ -18,10 +18,8 @@ from billing.prices.selectors import Sold, earned, sold_by_day
 TARGET_UTILISATION = Fraction(1, 2)
 
 
-def report(
-    since: date, until: date, target: Fraction = TARGET_UTILISATION, voices: int = 50
-) -> Report:
-    """UTC days from `since` to before `until`, with the `voices` that took most."""
+def report(since: date, until: date, target: Fraction = TARGET_UTILISATION) -> Report:
+    """UTC days from `since` to before `until`."""
     found, sold = selectors.hours(since, until), sold_by_day(since, until)
     days = _days(since, until, found, sold)
     total = _total([day.figures for day in days])
@@ -34,7 +32,7 @@ def report(
         days,
         classes,
         attribution.by_tenant(since, until, total, earned(since, until, settings.CURRENCY)),
-        attribution.by_voice(since, until, total)[:voices],
+        attribution.by_voice(since, until, total),
         _elsewhere(sold),
         tuple(each.name for each in classes if each.per_hour is None and each.up_hours),
     )

@@ -60,14 +60,14 @@ def _row(document: Document, line: DocumentLine) -> tuple[object, ...]:
         document.kind,
         document.corrects.label if document.corrects else "",
         document.tenant.slug,
-        _plain(document.buyer_lines[0]),
+        plain(document.buyer_lines[0]),
         f"{document.month:%Y-%m}",
         f"{document.issued_at:%Y-%m-%d}",
         f"{document.due_on:%Y-%m-%d}",
         document.currency,
         line.position,
-        _plain(line.text),
-        _plain(line.model),
+        plain(line.text),
+        plain(line.model),
         line.voice_kind,
         line.price_version or "",
         line.characters,
@@ -78,5 +78,7 @@ def _row(document: Document, line: DocumentLine) -> tuple[object, ...]:
     )
 
 
-def _plain(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text
+def plain(cell: object) -> object:
+    """The cell, and text that a spreadsheet would run as a formula with a quote before it."""
+    is_formula = isinstance(cell, str) and cell.startswith(_FORMULA)
+    return f"'{cell}" if is_formula else cell

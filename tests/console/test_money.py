@@ -200,3 +200,12 @@ def test_the_days_of_a_period_are_exported(operator: Client) -> None:
     lines = answer.content.decode().splitlines()
     assert len(lines) == 32
     assert lines[1].startswith("2026-05-01,USD,0,0.000000,")
+
+
+def test_cost_by_tenant_is_exported(alice: Party, operator: Client) -> None:
+    speak(alice.tenant, 500, ms=1500)
+    answer = operator.get("/platform/costs/tenants.csv?since=2026-05-01&until=2026-05-31")
+    assert answer.content.decode().splitlines() == [
+        "name,currency,characters,engine_ms,cost,revenue,cost_per_million",
+        "Alice,USD,500,1500,0.000000,0.000000,0.000000",
+    ]

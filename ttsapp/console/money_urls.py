@@ -17,7 +17,9 @@ of_platform = [
     path("prices/<slug:slug>", prices.price_book, name="price_book"),
     path("prices/<slug:slug>/default", prices.make_default, name="make_default"),
     path("costs", costs.costs, name="costs"),
-    path("costs.csv", costs.costs_csv, name="costs_csv"),
+    path("costs.csv", costs.costs_csv, {"what": "days"}, name="costs_csv"),
+    path("costs/tenants.csv", costs.costs_csv, {"what": "tenants"}, name="cost_tenants_csv"),
+    path("costs/voices.csv", costs.costs_csv, {"what": "voices"}, name="cost_voices_csv"),
     path("costs/settings", cost_settings.cost_settings, name="cost_settings"),
     path("costs/settings/<slug:what>", cost_settings.add_cost, name="add_cost"),
     path(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from datetime import date, timedelta
+from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
@@ -14,10 +12,11 @@ from django.views.decorators.http import require_safe
 
 from billing import money
 from billing.costs import selectors
-from billing.costs.figures import ClassFigures, Day, Report
+from billing.costs.figures import ClassFigures, Day, Part, Report
 from billing.costs.formulas import at_speed
 from billing.costs.report import TARGET_UTILISATION, report
 from ttsapp.console.access import platform_page
+from ttsapp.console.files import csv_file
 from ttsapp.console.periods import PeriodForm
 from ttsapp.console.shell import platform_page as page
 from ttsapp.tenants.models import PlatformPermission, PlatformRole
@@ -35,6 +34,17 @@ HEADER = (
     "cost_per_million",
     "revenue_per_million",
 )
+PARTS = (
+    "name",
+    "currency",
+    "characters",
+    "engine_ms",
+    "cost",
+    "revenue",
+    "cost_per_million",
+)
+# The page has those that took most, the files have all.
+SHOWN = 50
 
 
 class CostsForm(PeriodForm):
@@ -62,6 +72,8 @@ def costs(request: HttpRequest, role: PlatformRole) -> HttpResponse:
         "report": found,
         "last": found.until - timedelta(days=1),
         "target": form.share(),
+        "tenants": found.tenants[:SHOWN],
+        "voices": found.voices[:SHOWN],
         "references": _compared(found),
         "query": request.GET.urlencode(),
         **_whatif(found, form.share()),
@@ -71,19 +83,17 @@ def costs(request: HttpRequest, role: PlatformRole) -> HttpResponse:
 
 @require_safe
 @platform_page(PlatformPermission.VIEW)
-def costs_csv(request: HttpRequest, role: PlatformRole) -> HttpResponse:
-    """One row a UTC day; money as decimals of the installation's currency."""
+def costs_csv(request: HttpRequest, role: PlatformRole, what: str) -> HttpResponse:
+    """One row a UTC day, tenant or voice; money as decimals of the installation's currency."""
     form = CostsForm(request.GET)
     if not form.is_valid():
         return page(request, role, "costs", {"form": form}, status=400)
     found = form.report()
-    file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow(HEADER)
-    writer.writerows(_line(day, found.currency) for day in found.days)
-    name = f"costs-{found.since:%Y-%m-%d}.csv"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(file.getvalue(), "text/csv; charset=utf-8", headers=headers)
+    name = f"costs-{what}-{found.since:%Y-%m-%d}.csv"
+    if what == "days":
+        return csv_file(HEADER, [_line(day, found.currency) for day in found.days], name)
+    parts = found.tenants if what == "tenants" else found.voices
+    return csv_file(PARTS, [_part(part, found.currency) for part in parts], name)
 
 
 def _line(day: Day, currency: str) -> tuple[object, ...]:
@@ -96,12 +106,16 @@ def _line(day: Day, currency: str) -> tuple[object, ...]:
         figures.cost_per_million,
         figures.revenue_per_million,
     )
-    shown = ["" if each is None else money.to_decimal(round(each)) for each in amounts]
-    return (_iso(day.day), currency, figures.characters, *shown)
+    return (day.day.isoformat(), currency, figures.characters, *map(_decimal, amounts))
 
 
-def _iso(day: date) -> str:
-    return day.isoformat()
+def _part(part: Part, currency: str) -> tuple[object, ...]:
+    amounts = part.cost, part.revenue, part.cost_per_million
+    return (part.name, currency, part.characters, part.gpu_ms, *map(_decimal, amounts))
+
+
+def _decimal(micros: Fraction | None) -> object:
+    return "" if micros is None else money.to_decimal(round(micros))
 
 
 def _compared(found: Report) -> list[tuple[Any, Fraction | None]]:
