@@ -14,6 +14,8 @@ from gpu_engine.models.aligner import STEP, STEP_S, AlignerNet
 # scored that the way through may still change, and kept before the next word's letters.
 _PERIOD, _LONGEST = round(1.0 / STEP_S), round(2.0 / STEP_S)
 _UNSURE, _KEPT = 10, 2
+# Frames in which no word was found: speech that lost its text. Looking on would take ever longer.
+_LOST = round(30.0 / STEP_S)
 _BYTES = 2
 
 
@@ -40,14 +42,17 @@ class CtcTrack:
         self._scores: Scores = np.empty((0, net.config.labels + 2), np.float32)
         self._base, self._floor = 0, 0.0
         self._told, self._looked = 0, 0
-        self._ended = self._complete = self.over = False
+        self._ended = self._complete = self._lost = self.over = False
 
     @property
     def due(self) -> bool:
-        if self._ended:
-            return not self.over
-        scored = self._base + len(self._scores)
-        return self._ready - self._looked >= _PERIOD or scored < self._looked
+        if self._ended or self._lost:
+            return self._ended and not self.over
+        return self._ready - self._looked >= _PERIOD or self._scored < self._looked
+
+    @property
+    def _scored(self) -> int:
+        return self._base + len(self._scores)
 
     @property
     def _ready(self) -> int:
@@ -59,6 +64,8 @@ class CtcTrack:
         self._text_done = done
 
     def hear(self, pcm: bytes) -> None:
+        if self._lost:
+            return
         self._pcm += pcm
         self._frames = self._heard_from + len(self._pcm) // _BYTES // STEP
 
@@ -67,12 +74,12 @@ class CtcTrack:
 
     def look(self) -> list[TimedWord]:
         self._looked = self._ready
-        self._score()
-        if self._base + len(self._scores) < self._ready:
-            return []
-        self.over = self._ended
+        if not self._lost:
+            self._score()
+        self._lost = self._lost or len(self._scores) > _LOST
+        self.over = self._ended and (self._lost or self._scored == self._ready)
         alphabet = self._net.config.alphabet
-        if not len(self._scores) or not is_heard(self._text, alphabet):
+        if self._lost or not len(self._scores) or not is_heard(self._text, alphabet):
             return []
         words = written(self._text, alphabet)
         return self._find([word for word in words[self._told :] if self._is_whole(word)])
@@ -83,7 +90,7 @@ class CtcTrack:
     def _score(self) -> None:
         """Some more frames, with as many on both sides as they depend on."""
         reach = self._net.config.reach
-        first = self._base + len(self._scores)
+        first = self._scored
         end = min(self._ready, first + _LONGEST)
         if end <= first:
             return

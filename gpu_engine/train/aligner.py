@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from random import Random
+from typing import cast
 
 import torch
 from safetensors.torch import save_file
@@ -35,18 +37,18 @@ from gpu_engine.train.runtime import Clock, Log, Schedule
 
 MODEL_TYPE = "parlance_ctc_aligner"
 FLOOR = -11.5  # of the log-mel: silence
-AVERAGING = 0.995
+AVERAGING, WARM_UP = 0.995, 50
 # Share of the expectation that is taken off: of 0.4, 0.7 and 1 the best, by far better than 0.
 EXPECTATION, WEIGHED = 0.7, 200
 
 
 @dataclass(frozen=True, slots=True)
 class AlignerRecipe:
-    """`seconds`: of training; `speech`: seconds of speech in a step; `edges`: weight of the words'
-    edges beside the letters."""
+    """`speech`: seconds of speech in a step; `edges`: weight of the words' edges beside the
+    letters."""
 
-    seconds: float = 900.0
-    speech: float = 90.0
+    steps: int = 2000
+    speech: float = 60.0
     rate: float = 3e-3
     edges: float = 1.0
     noise: float = 0.5
@@ -66,31 +68,35 @@ def train_aligner(
     out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(recipe.seed)
     rng, log, clock = Random(recipe.seed), Log(out), Clock()
+    schedule = Schedule(recipe.rate, recipe.steps, WARM_UP)
     net = AlignerNet(config) if start is None else start.train()
-    averaged = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(AVERAGING))
+    averaging = get_ema_multi_avg_fn(AVERAGING)  # type: ignore[no-untyped-call]
+    averaged = AveragedModel(net, multi_avg_fn=averaging)
     optimiser = torch.optim.AdamW(net.parameters(), betas=(0.9, 0.98), weight_decay=0.01)
-    schedule, step = Schedule(recipe.rate, recipe.seconds, 50), 0
-    while clock.elapsed() < recipe.seconds:
-        for rows in batches(examples, recipe.speech, rng):
-            for group in optimiser.param_groups:
-                group["lr"] = schedule.rate(step, clock.elapsed())
-            letters, edges = _losses(net, rows, recipe, rng)
-            optimiser.zero_grad()
-            (letters + recipe.edges * edges).backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(net.parameters(), 5.0)
-            optimiser.step()
-            averaged.update_parameters(net)
-            if step % recipe.log_every == 0:
-                told = {"step": step, "seconds": clock.elapsed()}
-                log.add(told | {"letters": letters.item(), "edges": edges.item()})
-            step += 1
-            if clock.elapsed() >= recipe.seconds:
-                break
+    for step, rows in enumerate(islice(_endlessly(examples, recipe, rng), recipe.steps)):
+        for group in optimiser.param_groups:
+            group["lr"] = schedule.rate(step, step)
+        letters, edges = _losses(net, rows, recipe, rng)
+        optimiser.zero_grad()
+        (letters + recipe.edges * edges).backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 5.0)
+        optimiser.step()
+        averaged.update_parameters(net)
+        if step % recipe.log_every == 0 or step == recipe.steps - 1:
+            told = {"step": step, "seconds": clock.elapsed()}
+            log.add(told | {"letters": letters.item(), "edges": edges.item()})
     log.save()
-    found: AlignerNet = averaged.module.eval()
+    found = cast(AlignerNet, averaged.module).eval()
     weigh_letters(found, examples)
     save_aligner(found, out / "aligner")
     return found
+
+
+def _endlessly(
+    examples: Sequence[Example], recipe: AlignerRecipe, rng: Random
+) -> Iterator[list[Example]]:
+    while True:
+        yield from batches(examples, recipe.speech, rng)
 
 
 @torch.no_grad()

@@ -64,7 +64,8 @@ def _lines(words: Sequence[Word]) -> str:
     if len(whole) <= _LINE or len(words) == 1:
         return whole
     halves = [(_joined(words[:at]), _joined(words[at:])) for at in range(1, len(words))]
-    return "\n".join(min(halves, key=lambda pair: abs(len(pair[0]) - len(pair[1]))))
+    first, second = min(halves, key=lambda pair: abs(len(pair[0]) - len(pair[1])))
+    return f"{first}\n{second}"
 
 
 def _joined(words: Sequence[Word]) -> str:

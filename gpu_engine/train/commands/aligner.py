@@ -16,6 +16,7 @@ from gpu_engine.train.runtime import join_world
 
 # Option of the command line -> field of AlignerRecipe; its default is the field's.
 OPTIONS = {
+    "steps": ("steps", "of training, each over about --speech seconds"),
     "speech": ("speech", "seconds of speech in a step"),
     "rate": ("rate", "highest learning rate"),
     "edge-weight": ("edges", "of words' edges, relative to letters"),
@@ -31,7 +32,6 @@ def add(stages: Stages) -> None:  # type: ignore[valid-type]
     stage.add_argument("--out", type=Path, required=True, help="gets a log and an `aligner` folder")
     stage.add_argument("--hours", type=float, default=1.0, help="of speech to keep in memory")
     stage.add_argument("--start", type=Path, help="folder of an aligner to go on from")
-    stage.add_argument("--minutes", type=float, default=15.0, help="of training")
     for option, (field, about) in OPTIONS.items():
         value = getattr(AlignerRecipe(), field)
         stage.add_argument(f"--{option}", type=type(value), default=value, help=about)
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> None:
     chosen = {
         field: getattr(args, option.replace("-", "_")) for option, (field, _) in OPTIONS.items()
     }
-    recipe = replace(AlignerRecipe(), seconds=60 * args.minutes, **chosen)
+    recipe = replace(AlignerRecipe(), **chosen)
     device = join_world("cpu").device
     config = AlignerConfig()
     corpus = open_corpus(args.corpus, device, settings(args.set))
