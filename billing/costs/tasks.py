@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import structlog
 from asgiref.sync import async_to_sync
 from django.utils import timezone
 
@@ -13,18 +12,13 @@ from ttsapp.celery import app
 from ttsapp.engine import client
 from ttsapp.errors import ApiError
 
-log = structlog.get_logger()
-
 
 @app.task(name="billing.note_engines")  # type: ignore[untyped-decorator]
 def note_engines() -> int:
-    """Run every minute: asks the engine how long it has been up and how much of that it worked."""
-    try:
-        status = async_to_sync(_ask)()
-    except ApiError:
-        return 0
-    note_heartbeats([heard(status)])
-    return 1
+    """Run every minute: asks the engines how long they have been up and how much they worked."""
+    answers = [heard(each) for each in async_to_sync(_ask)() if not isinstance(each, ApiError)]
+    note_heartbeats(answers)
+    return len(answers)
 
 
 def heard(status: engine_pb2.EngineStatus) -> Heard:
@@ -33,9 +27,9 @@ def heard(status: engine_pb2.EngineStatus) -> Heard:
     return Heard(status.engine_id, status.device, beat)
 
 
-async def _ask() -> engine_pb2.EngineStatus:
+async def _ask() -> list[engine_pb2.EngineStatus | ApiError]:
     try:
-        return await client.client().status()
+        return await client.client().statuses()
     finally:
         # The task's loop ends with it, and so must the channel.
         await client.close()

@@ -5,9 +5,12 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from billing.costs import selectors, services
 from billing.costs.figures import Report
@@ -185,3 +188,31 @@ def test_days_are_added_up_anew_when_they_get_a_price(
         ("alice", "EUR", 1_000_000, 20 * EUR),
         ("bob", "EUR", 2_000_000, 40 * EUR),
     ]
+
+
+def test_a_capacity_run_is_noted_from_its_report(h200: EngineClass, tmp_path: Path) -> None:
+    file = tmp_path / "capacity.json"
+    file.write_text('{"characters_per_s": 630.25, "capacity": 12}')
+
+    call_command("note_capacity", str(file), "--engine-class", "h200", stdout=StringIO())
+
+    assert selectors.speeds() == {h200.pk: Fraction("630.25")}
+
+
+@pytest.mark.parametrize(
+    ("report", "slug", "message"),
+    [
+        ("{", "h200", "is no report"),
+        ('{"capacity": 0}', "h200", "is no report"),
+        ('{"characters_per_s": 0.0}', "h200", "no rate was served"),
+        ('{"characters_per_s": 5}', "h100", "known: h200"),
+    ],
+)
+def test_a_run_that_says_nothing_is_refused(
+    h200: EngineClass, tmp_path: Path, report: str, slug: str, message: str
+) -> None:
+    file = tmp_path / "capacity.json"
+    file.write_text(report)
+    with pytest.raises(CommandError, match=message):
+        call_command("note_capacity", str(file), "--engine-class", slug)
+    assert selectors.speeds() == {h200.pk: 594}

@@ -8,14 +8,17 @@ import pytest
 
 from billing.models import UsageEvent
 from billing.prices.models import PriceBook, PriceVersion
-from billing.prices.rates import ANY, Rate, Tier
+from billing.prices.rates import ANY, Rate, Tier, VoiceKind
 from billing.prices.selectors import price_list
 from billing.prices.services import add_version, agree, create_book, make_default
 from tests.billing.selling import EUR, JUNE, MAY, flat, price_book, speak
 from ttsapp.audit.models import AuditEntry
 from ttsapp.audit.services import SYSTEM
 from ttsapp.errors import ApiError
+from ttsapp.speech.services import voice_kind
 from ttsapp.tenants.models import Tenant
+from ttsapp.voices.models import Kind
+from ttsapp.voices.own import OwnVoice, Preset
 
 TODAY = datetime.now(UTC).date()
 TOMORROW = TODAY + timedelta(days=1)
@@ -125,3 +128,13 @@ def test_an_event_says_by_which_prices_it_was_settled(alice: Tenant) -> None:
 
     found = UsageEvent.objects.order_by("settled_at")
     assert list(found.values_list("price_version", "top_up_characters")) == [(None, 0), (1, 15)]
+
+
+def test_every_kind_of_voice_has_its_kind_of_price() -> None:
+    sold = {kind.value: voice_kind(own(kind.value)).value for kind in Kind}
+    assert sold == {"x_vector": "cloned", "in_context": "cloned", "designed": "designed"}
+    assert voice_kind(Preset("Anna", "english", "")) is VoiceKind.PRESET
+
+
+def own(kind: str) -> OwnVoice:
+    return OwnVoice("voice_1", "english", "", "Mine", kind, "tiny", "f", "a")

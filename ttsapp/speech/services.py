@@ -10,12 +10,21 @@ from uuid import UUID
 from django.db import transaction
 
 from billing import services as billing
+from billing.prices.rates import VoiceKind
 from billing.statements import insert_new
 from ttsapp import ids
 from ttsapp.errors import ApiError
 from ttsapp.keys.authentication import Caller
 from ttsapp.speech.models import RequestLog
 from ttsapp.speech.order import Order
+from ttsapp.voices.models import Kind
+from ttsapp.voices.own import OwnVoice, Preset
+
+_SOLD_AS: dict[str, VoiceKind] = {
+    Kind.X_VECTOR: VoiceKind.CLONED,
+    Kind.IN_CONTEXT: VoiceKind.CLONED,
+    Kind.DESIGNED: VoiceKind.DESIGNED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +129,11 @@ def _log_lost(request: billing.Metered) -> None:
     )
 
 
+def voice_kind(voice: Preset) -> VoiceKind:
+    """As price books know it."""
+    return _SOLD_AS[voice.kind] if isinstance(voice, OwnVoice) else VoiceKind.PRESET
+
+
 def metered(order: Order, characters: int = 0) -> billing.Metered:
     """`characters`: of the text that is there, which is all that is told if the process dies."""
     return billing.Metered(
@@ -128,6 +142,7 @@ def metered(order: Order, characters: int = 0) -> billing.Metered:
         key_id=order.caller.key_id,
         model=order.model.id,
         voice=order.voice.name,
+        voice_kind=voice_kind(order.voice),
         transport=order.transport,
         response_format=order.response_format,
         seed=order.seed,
