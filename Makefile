@@ -26,6 +26,8 @@ TESTS ?= tests
 RATES ?= 1 2
 SEEDS ?= 1
 PRICE ?= 0
+REQUESTS ?= 2000
+KILLS ?= 40
 BASE ?=
 TEACHER ?=
 TEXTS ?= 250000
@@ -35,7 +37,7 @@ PART_MIB ?=
 # of tests/conftest.py.
 PYTEST ?= -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run demo test test-browser test-kernels test-speech check format proto check-proto bench-local bench-load bench-capacity bench-gateway bench-voices bench-metering eval-speech tiny-stage lock screenshots setup setup-dev clean
+.PHONY: help run demo test test-browser test-kernels crash-test test-speech check format proto check-proto bench-local bench-load bench-capacity bench-gateway bench-voices bench-metering eval-speech tiny-stage lock screenshots setup setup-dev clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -107,6 +109,9 @@ test-browser: $(READY_DEV) ## the console in the installed Chromium
 test-kernels: $(READY_DEV) ## GPU kernels without a GPU: interpreted, and compiled for sm_90 (minutes)
 	@$(PY) -c 'import triton' 2>/dev/null || $(PIP) install --no-deps --group kernels
 	PARLANCE_COMPILE_KERNELS=1 $(PY) -m pytest tests/kernels
+
+crash-test: $(READY_DEV) ## parts killed at random under load: what was heard is what is charged (Postgres, Redis; REQUESTS, KILLS)
+	$(PY) -m tests.product.crash --requests $(REQUESTS) --kills $(KILLS)
 
 test-speech: $(READY_DEV) $(HEARING) ## hear what make demo says with a recogniser
 	$(PY) -m pytest -m speech tests/speech

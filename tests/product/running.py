@@ -39,7 +39,7 @@ class Running:
         self.plan = Plan(folder, port=free_port())
         self.base = self.plan.url
         self.output = folder / "output.txt"
-        self._environment = outside(**environment)
+        self.environment = outside(**environment)
         self.process: subprocess.Popen[bytes]
 
     def __enter__(self) -> Running:
@@ -57,7 +57,7 @@ class Running:
             self.process = subprocess.Popen(
                 launch("run", *where),
                 cwd=ROOT,
-                env=self._environment,
+                env=self.environment,
                 stdout=output,
                 stderr=output,
             )

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
-from uuid import uuid4
 
-import psycopg
 import pytest
 
+from tests.product.crash.load import VICTIMS, Load
+from tests.product.crash.run import crash
 from tests.product.running import PATIENCE, Running
+from tests.product.services import on_services
 from tests.ttsapp.conftest import eventually
-from tests.ttsapp.test_services import require_services
 
 pytestmark = pytest.mark.services
 
 
 @pytest.fixture(scope="module")
 def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """Over a database that is made for it and dropped after it."""
-    server, redis = require_services()
-    name = f"parlance_{uuid4().hex[:12]}"
-    admin = _database(server, "postgres")
-    with psycopg.connect(admin, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
-        services = {"DATABASE_URL": _database(server, name), "REDIS_URL": _number(redis, 11)}
-        try:
-            with Running(tmp_path_factory.mktemp("services"), **services) as running:
-                yield running
-        finally:
-            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    with on_services(tmp_path_factory.mktemp("services")) as running:
+        yield running
 
 
 def test_it_works(product: Running) -> None:
@@ -49,12 +39,15 @@ def test_the_worker_listens_on_redis(product: Running) -> None:
     eventually(lambda: re.search(r"transport: +redis://\S+:6379/11", _text(log)), PATIENCE)
 
 
-def _database(url: str, name: str) -> str:
-    return urlunsplit(urlsplit(url)._replace(path=f"/{name}", query=""))
+@pytest.mark.timeout(600)
+def test_what_is_heard_is_what_is_charged_whatever_is_killed(product: Running) -> None:
+    load = Load(product, product.environment["DATABASE_URL"], random.Random(7))
 
+    books, wrong = crash(load, requests=40, at_once=4, kills=4)
 
-def _number(url: str, number: int) -> str:
-    return urlunsplit(urlsplit(url)._replace(path=f"/{number}"))
+    assert wrong == []
+    assert {victim for victim, _ in load.killed} == set(VICTIMS)
+    assert any(event.outcome == "completed" for event in books.events.values())
 
 
 def _text(file: Path) -> str:

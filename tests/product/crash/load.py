@@ -1,0 +1,130 @@
+"""Clients that retry and leave, while parts of the product are killed under them."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import random
+import signal
+import time
+from dataclasses import dataclass, field
+from uuid import UUID, uuid4
+
+import httpx
+import psycopg
+
+from tests.product.running import PATIENCE, Running
+
+RESTART_SECONDS = 25.0
+# By their command lines; of the database the connections are ended.
+PARTS = {"web": "manage.py serve", "core": "gpu_engine.server.core", "worker": "celery"}
+VICTIMS = (*PARTS, "database")
+WORDS = ("Morning", "Evening", "Hello", "Thanks", "Welcome", "Goodbye", "Sorry", "Certainly")
+
+
+@dataclass
+class Attempt:
+    """One request as its client saw it. `request` is None where no answer came."""
+
+    text: str
+    key: str | None
+    request: UUID | None = None
+    status: int = 0
+    heard: int = 0
+    is_whole: bool = False
+    replays: UUID | None = None
+    ended_at: float = 0.0
+
+
+@dataclass
+class Load:
+    """`killed`: what, and when by the clock of the attempts."""
+
+    product: Running
+    database: str
+    chance: random.Random
+    attempts: list[Attempt] = field(default_factory=list)
+    killed: list[tuple[str, float]] = field(default_factory=list)
+
+    async def run(self, requests: int, at_once: int, kills: int) -> None:
+        # Spread over the run, and each kind as often as the others.
+        due = {
+            int(requests * (number + 0.5) / kills): VICTIMS[number % len(VICTIMS)]
+            for number in range(kills)
+        }
+        waiting, done = asyncio.Semaphore(at_once), 0
+
+        async def one(number: int) -> None:
+            nonlocal done
+            async with waiting:
+                await self._request(number)
+            done += 1
+            if victim := due.get(done):
+                await self._pause_before(victim)
+                await asyncio.to_thread(self._kill, victim)
+
+        async with asyncio.TaskGroup() as group:
+            for number in range(requests):
+                group.create_task(one(number))
+
+    async def _request(self, number: int) -> None:
+        """Tried until it is heard, every second one under an idempotency key. Every fourth is left
+        in the middle."""
+        text = f"{self.chance.choice(WORDS)}, {self.chance.choice(WORDS).lower()}."
+        key = str(uuid4()) if number % 2 else None
+        leave_after = self.chance.randrange(1, 40_000) if number % 4 == 0 else None
+        give_up = time.monotonic() + PATIENCE
+        while time.monotonic() < give_up:
+            attempt = Attempt(text, key)
+            self.attempts.append(attempt)
+            try:
+                await self._try(attempt, leave_after)
+            except httpx.HTTPError:
+                attempt.is_whole = False
+            attempt.ended_at = time.monotonic()
+            if attempt.is_whole or (leave_after is not None and attempt.heard >= leave_after):
+                return
+            await asyncio.sleep(2 * self.chance.random())
+
+    async def _try(self, attempt: Attempt, leave_after: int | None) -> None:
+        body = {"model": "tts-1", "voice": "alloy", "input": attempt.text}
+        headers = self.product.headers | (
+            {"Idempotency-Key": attempt.key} if attempt.key is not None else {}
+        )
+        async with (
+            httpx.AsyncClient(timeout=60) as client,
+            client.stream(
+                "POST",
+                f"{self.product.base}/v1/audio/speech",
+                json={**body, "response_format": "pcm"},
+                headers=headers,
+            ) as answer,
+        ):
+            attempt.request = UUID(answer.headers["x-request-id"])
+            attempt.status = answer.status_code
+            if first := answer.headers.get("x-parlance-first-request"):
+                attempt.replays = UUID(first)
+            if answer.status_code != 200:
+                return
+            async for piece in answer.aiter_raw():
+                attempt.heard += len(piece)
+                if leave_after is not None and attempt.heard >= leave_after:
+                    return
+            attempt.is_whole = True
+
+    async def _pause_before(self, victim: str) -> None:
+        """A part that dies more often is not started again."""
+        last = max((at for name, at in self.killed if name == victim), default=-math.inf)
+        await asyncio.sleep(max(0.0, last + RESTART_SECONDS - time.monotonic()))
+
+    def _kill(self, victim: str) -> None:
+        if victim == "database":
+            with psycopg.connect(self.database, autocommit=True) as connection:
+                connection.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                )
+        else:
+            os.kill(self.product.find(PARTS[victim]), signal.SIGKILL)
+        self.killed.append((victim, time.monotonic()))
