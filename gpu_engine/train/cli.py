@@ -25,6 +25,7 @@ The stages, in order:
   texts       from some sentences, very many that sound like text, with their phonemes
   tokenizer   learn a small BPE vocabulary and write the recipe folder of a tiny checkpoint
   codec       learn the 12.5 Hz codec from speech
+  decoder     teach a finished codec's decoder more, for codes that stay what they are
   encode      turn speech into shards of codes, tokens and alignments
   talker      train Talker, Code Predictor and speaker encoder on shards, while they arrive
   export      join the trained parts into a checkpoint directory

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -31,6 +32,7 @@ from gpu_engine.train.runtime import (
     Log,
     Schedule,
     World,
+    agreed,
     average,
     load_shards,
     save_shards,
@@ -86,7 +88,7 @@ class CodecTrainer:
         torch.manual_seed(recipe.seed)
         self.recipe, self.recording, self.world = recipe, recording, world
         device = world.device
-        self.model = CodecModel(config).to(device)
+        self.model = self.make_model(config).to(device)
         self.adversaries = Discriminators(recipe.adversary_width).to(device)
         self.mel = MelLoss().to(device)
         self.fine_mel = LogMel(1024, 80, 240).to(device)
@@ -101,11 +103,14 @@ class CodecTrainer:
             [p for p in grown if id(p) not in ours], [p for p in grown if id(p) in ours]
         )
         self.adversary_optimizer = self._adam(self.adversary_grads.parameters)
-        self.experienced = False
+        self.experienced = False  # the decoder was taken from elsewhere
         self.averaged = [p.detach().clone() for p in self.grads.parameters]
         self.losses = {name: torch.zeros((), device=device) for name in FIGURES}
         self.clock = Clock()
         self.step = 0
+
+    def make_model(self, config: CodecConfig) -> CodecModel:
+        return CodecModel(config)
 
     def _adam(self, *groups: list[nn.Parameter]) -> torch.optim.AdamW:
         """Every group has a rate of its own, which a captured step reads."""
@@ -182,12 +187,16 @@ class CodecTrainer:
 
     @torch.no_grad()
     def _update(self, *, quantize: bool, judged: bool) -> None:
-        self._note(norm=self.grads.clip(self.recipe.clip))
-        self.optimizer.step()
+        self._step(judged)
         self.model.quantizer.norm.follow()
         if quantize:
             self.model.quantizer.semantic.follow()
             self.model.quantizer.acoustic.follow()
+
+    def _step(self, judged: bool) -> None:
+        """The weights of both sides and their average."""
+        self._note(norm=self.grads.clip(self.recipe.clip))
+        self.optimizer.step()
         if judged:
             self.adversary_grads.clip(self.recipe.clip)
             self.adversary_optimizer.step()
@@ -200,7 +209,9 @@ class CodecTrainer:
 
     # The run.
 
-    def train(self, save: Callable[[], None], log: Log) -> None:
+    def train(self, save: Callable[[], None], log: Log, deadline: float = 0.0) -> None:
+        """For the recipe's seconds, but not past `deadline` (Unix time, if any)."""
+        self.begin(deadline)
         recipe = self.recipe
         end = recipe.seconds
         self._phase(recipe.quantize_from * end, False, False, save, log)
@@ -211,6 +222,16 @@ class CodecTrainer:
             share_weights(self.model.quantizer, self.world)
         self._phase(recipe.judge_from * end, True, False, save, log)
         self._phase(end, True, True, save, log)
+
+    def begin(self, deadline: float) -> None:
+        """Starts the clock once all is compiled: that took the minute without codes before."""
+        Captured(lambda: self._gradients(quantize=False, judged=False), self.world)()
+        if self.world.device.type == "cuda":
+            torch.cuda.synchronize()
+        if deadline:
+            left = agreed(deadline - time.time(), self.world)
+            self.recipe = replace(self.recipe, seconds=min(self.recipe.seconds, left))
+        self.clock = Clock()
 
     def _phase(
         self, until: float, quantize: bool, judged: bool, save: Callable[[], None], log: Log

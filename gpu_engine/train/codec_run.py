@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -12,9 +11,10 @@ import torch
 from gpu_engine.config import CodecConfig
 from gpu_engine.models.codec import decoder as decoder_module
 from gpu_engine.train.codec import CodecRecipe, CodecTrainer
-from gpu_engine.train.codec_data import Spoken, record
+from gpu_engine.train.codec_data import Recording, Spoken, record
+from gpu_engine.train.codec_decoder import DecoderTrainer
 from gpu_engine.train.codec_model import TINY_CODEC
-from gpu_engine.train.runtime import Log, World, agreed
+from gpu_engine.train.runtime import Log, World
 
 
 def compile_snake() -> None:
@@ -35,21 +35,45 @@ def train_codec(
 ) -> CodecTrainer:
     """Trains for the recipe's seconds, but not past `deadline` (Unix time, if any). `resume`: an
     earlier run's folder; `decoder`: else, a speech_tokenizer folder whose decoder is taken."""
+    recording = _record(corpus, hours, world, out)
+    trainer = CodecTrainer(config, recipe, recording, world)
+    if resume is not None:
+        trainer.resume(resume)
+    elif decoder is not None:
+        trainer.take_decoder(decoder)
+    _train(trainer, out, deadline)
+    return trainer
+
+
+def train_decoder(
+    corpus: Iterable[Spoken],
+    hours: float,
+    recipe: CodecRecipe,
+    world: World,
+    out: Path,
+    codec: Path,
+    config: CodecConfig = TINY_CODEC,
+    deadline: float = 0.0,
+) -> DecoderTrainer:
+    """The same for the decoder of `codec` alone, a speech_tokenizer folder with its encoder."""
+    recording = _record(corpus, hours, world, out)
+    trainer = DecoderTrainer(codec, config, recipe, recording, world)
+    _train(trainer, out, deadline)
+    return trainer
+
+
+def _record(corpus: Iterable[Spoken], hours: float, world: World, out: Path) -> Recording:
     out.mkdir(parents=True, exist_ok=True)
     if world.device.type == "cuda":
         compile_snake()
     recording = record(corpus, hours)
     # Only now: tuning every shape anew would slow a corpus that is synthesised here tenfold.
     torch.backends.cudnn.benchmark = True
-    if deadline:
-        left = agreed(deadline - time.time(), world)
-        recipe = replace(recipe, seconds=min(recipe.seconds, left))
-    trainer = CodecTrainer(config, recipe, recording, world)
-    if resume is not None:
-        trainer.resume(resume)
-    elif decoder is not None:
-        trainer.take_decoder(decoder)
-    log = Log(out)
+    return recording
+
+
+def _train(trainer: CodecTrainer, out: Path, deadline: float) -> None:
+    world, log = trainer.world, Log(out)
     started = time.monotonic()
 
     def save() -> None:
@@ -57,9 +81,8 @@ def train_codec(
         if world.leads:
             log.save()
 
-    trainer.train(save, log)
+    trainer.train(save, log, deadline)
     torch.backends.cudnn.benchmark = False
     save()
     if world.leads:
         print(f"{trainer.step} steps in {time.monotonic() - started:.0f} s", flush=True)
-    return trainer

@@ -60,12 +60,12 @@ def export_checkpoint(
     left_out = (HELPER, "speaker_encoder.") if kind == "custom_voice" else (HELPER,)
     trained = load_shards(talker, WEIGHTS)
     weights = {name: w for name, w in trained.items() if not name.startswith(left_out)}
-    save_file(_halved(weights), out / "model.safetensors")
+    save_file(halved(weights), out / "model.safetensors")
     encoder, decoder = load_codec(codec)
     tensors = {f"decoder.{name}": tensor for name, tensor in decoder.state_dict().items()}
     if kind == "base":
         tensors |= {f"encoder.{name}": tensor for name, tensor in encoder.state_dict().items()}
-    save_file(_halved(tensors), out / "speech_tokenizer" / "model.safetensors")
+    save_file(halved(tensors), out / "speech_tokenizer" / "model.safetensors")
 
 
 def _as_kind(config: dict[str, Any], kind: Kind) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def _as_kind(config: dict[str, Any], kind: Kind) -> dict[str, Any]:
     return config
 
 
-def _halved(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def halved(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """All in float16, codebooks too. Raises ValueError for what half precision cannot hold."""
     halves = {name: tensor.contiguous().to(torch.float16) for name, tensor in tensors.items()}
     if lost := [name for name, half in halves.items() if not half.isfinite().all()]:

@@ -1,8 +1,9 @@
-"""`train codec`."""
+"""`train codec` and `train decoder`."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,10 +14,10 @@ from torch import Tensor
 from gpu_engine.train.alignment import UNLABELLED
 from gpu_engine.train.codec import CodecRecipe
 from gpu_engine.train.codec_data import LABEL_SAMPLES
-from gpu_engine.train.codec_run import train_codec
+from gpu_engine.train.codec_run import train_codec, train_decoder
 from gpu_engine.train.commands.common import Stages, new_stage, settings, with_corpus
 from gpu_engine.train.corpus import SpeechBatch, open_corpus
-from gpu_engine.train.runtime import join_world
+from gpu_engine.train.runtime import World, join_world
 
 # Option of the command line -> field of CodecRecipe; its default is the field's.
 OPTIONS = {
@@ -35,17 +36,35 @@ OPTIONS = {
 }
 
 
+# Of these, what the decoder of a finished codec is taught by; its rate is a lower one.
+DECODER_OPTIONS = ("rows", "frames", "rate", "judge-from", "log-every", "seed")
+DECODER = CodecRecipe(rate=4e-4, judge_from=0.1, quantize_from=0.0, rows=24)
+
+
 def add(stages: Stages) -> None:  # type: ignore[valid-type]
     stage = new_stage(stages, "codec", "learn the 12.5 Hz codec from speech", run)
+    _add_common(stage, tuple(OPTIONS), CodecRecipe())
+    stage.add_argument("--resume", type=Path, help="folder of an earlier run")
+    stage.add_argument("--decoder", type=Path, help="a speech_tokenizer folder to start from")
+    about = "teach a finished codec's decoder more, for codes that stay what they are"
+    stage = new_stage(stages, "decoder", about, run_decoder)
+    _add_common(stage, DECODER_OPTIONS, DECODER)
+    stage.add_argument(
+        "--codec", type=Path, required=True, help="a speech_tokenizer folder with its encoder"
+    )
+
+
+def _add_common(
+    stage: argparse.ArgumentParser, options: tuple[str, ...], defaults: CodecRecipe
+) -> None:
     with_corpus(stage)
     stage.add_argument("--out", type=Path, required=True)
     stage.add_argument("--hours", type=float, default=3.0, help="of speech to keep on each device")
     stage.add_argument("--minutes", type=float, default=9.0, help="of training")
     stage.add_argument("--deadline", type=float, default=0.0, help="Unix time to end by")
-    stage.add_argument("--resume", type=Path, help="folder of an earlier run")
-    stage.add_argument("--decoder", type=Path, help="a speech_tokenizer folder to start from")
-    for option, (field, about) in OPTIONS.items():
-        value = getattr(CodecRecipe(), field)
+    for option in options:
+        field, about = OPTIONS[option]
+        value = getattr(defaults, field)
         stage.add_argument(f"--{option}", type=type(value), default=value, help=about)
     stage.add_argument("--device", default="auto")
 
@@ -60,17 +79,28 @@ class Labelled:
 
 def run(args: argparse.Namespace) -> None:
     world = join_world(args.device)
-    chosen = {
-        field: getattr(args, option.replace("-", "_")) for option, (field, _) in OPTIONS.items()
-    }
-    recipe = replace(CodecRecipe(), seconds=args.minutes * 60, **chosen)
-    parts = {"part": str(world.rank), "parts": str(world.size)}
-    speech = open_corpus(args.corpus, world.device, parts | settings(args.set))
-    labelled = map(label, speech)
+    recipe = _recipe(args, tuple(OPTIONS), CodecRecipe())
     train_codec(
-        labelled, args.hours, recipe, world, args.out, args.resume,
+        _speech(args, world), args.hours, recipe, world, args.out, args.resume,
         deadline=args.deadline, decoder=args.decoder,
     )  # fmt: skip
+
+
+def run_decoder(args: argparse.Namespace) -> None:
+    world = join_world(args.device)
+    recipe = _recipe(args, DECODER_OPTIONS, DECODER)
+    speech = _speech(args, world)
+    train_decoder(speech, args.hours, recipe, world, args.out, args.codec, deadline=args.deadline)
+
+
+def _recipe(args: argparse.Namespace, options: tuple[str, ...], base: CodecRecipe) -> CodecRecipe:
+    chosen = {OPTIONS[option][0]: getattr(args, option.replace("-", "_")) for option in options}
+    return replace(base, seconds=args.minutes * 60, **chosen)
+
+
+def _speech(args: argparse.Namespace, world: World) -> Iterator[Labelled]:
+    parts = {"part": str(world.rank), "parts": str(world.size)}
+    return map(label, open_corpus(args.corpus, world.device, parts | settings(args.set)))
 
 
 def label(batch: SpeechBatch) -> Labelled:
