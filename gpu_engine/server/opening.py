@@ -59,6 +59,9 @@ class Desk:
         opened = pb.Start()
         opened.CopyFrom(start)
         opened.voice.CopyFrom(self.voices.opened(start.voice.artifact))
+        is_in_context = opened.voice.WhichOneof("kind") == "reference"
+        if is_in_context and self.settings.in_context == "reference-first":
+            opened.layout = pb.TEXT_LAYOUT_REFERENCE_FIRST
         self.check(opened)
         return opened
 

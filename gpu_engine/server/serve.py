@@ -57,6 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--waiting", type=int, default=usual.waiting, help="streams that may wait for a slot")
     add("--max-positions", type=int, default=usual.max_positions, help="prompt and speech, a slot")
     add("--cache-mb", type=int, default=0, help="of known voices and beginnings, each cache")
+    layouts = ["interleaved", "reference-first"]
+    add("--in-context", default=usual.in_context, choices=layouts, help="prompts of such clones")
     add("--busy-lead", type=float, default=usual.busy_lead, help="seconds ahead of playback")
     add("--idle-lead", type=float, default=usual.idle_lead, help="the same with nothing else to do")
     add("--text-timeout", type=float, default=usual.text_timeout, help="seconds to wait for text")

@@ -59,6 +59,7 @@ class EngineSettings:
     waiting: int = 32
     max_positions: int = 4096
     cache_mb: int = 0
+    in_context: str = "interleaved"
     busy_lead: float = 3.0
     idle_lead: float = 12.0
     metrics_port: int = 0

@@ -107,6 +107,43 @@ def test_the_beginning_of_a_prompt_is_read_once(checkpoint: Callable[[str], Chec
     assert stats.nbytes > 0
 
 
+def test_a_reference_that_comes_first_is_kept_whole(
+    checkpoint: Callable[[str], Checkpoint],
+) -> None:
+    """Heard in parts by who comes first; who comes second joins without a prefill."""
+    loaded = checkpoint(BASE)
+    generator = torch.Generator().manual_seed(1)
+    vector = torch.randn(loaded.config.talker.hidden_size, generator=generator)
+    reference = Reference("Who speaks here?", torch.randint(0, 32, (20, 16), generator=generator))
+    made = []
+    for device in (
+        GraphDevice(loaded, Plan.plain(SLOTS, POSITIONS)),
+        LocalDevice(Runner(loaded, SLOTS, POSITIONS)),
+    ):
+        prefills, audio = [], []
+        for slot, text in enumerate(("It is me.", "And me again.")):
+            request = PromptRequest(
+                text, embedding=vector, reference=reference, layout="reference_first"
+            )
+            plan = plan_prompt(loaded.config, loaded.tokenizer, request)
+            prefills.append(
+                device.open(slot, Session(plan, SAMPLING[0], 7, vector, reference.codes))
+            )
+            for job in [device.prefill] * prefills[-1] or [device.talk]:
+                assert not job(np.array([slot])).wait().broken.any()
+            spoken(device, [slot], 4)
+            audio.append(device.decode(np.array([slot]), 4).wait().audio)
+        codes = [device.spoken_codes(slot, 4).tolist() for slot in (0, 1)]
+        made.append((prefills[1], codes, audio))
+        assert prefills[0] > 2
+        assert device.cache_stats()["references"].hits == 1
+    (joined, codes, audio), (_, cpu_codes, cpu_audio) = made
+    assert joined == 0
+    assert codes == cpu_codes
+    for mine, theirs in zip(audio, cpu_audio, strict=True):
+        np.testing.assert_allclose(mine, theirs, atol=2e-5)
+
+
 def test_text_that_comes_later_is_spoken(checkpoint: Callable[[str], Checkpoint]) -> None:
     """Four more text tokens after the first frame: the codes are the CPU device's."""
     loaded = checkpoint(CUSTOM)
