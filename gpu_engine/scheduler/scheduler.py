@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from operator import itemgetter
 
 import numpy as np
 
@@ -111,9 +112,12 @@ class Scheduler:
         """Queues a voice to encode: background work with a bounded wait."""
         self.clips.append((clip, now + self.settings.background_patience))
 
-    def ask_words(self, stream_id: int, now: float) -> None:
-        """A stream, which may have ended, has audio whose words are to be looked for."""
-        self.alignments.setdefault(stream_id, now + self.settings.background_patience)
+    def ask_words(self, stream_id: int, now: float, last: bool = False) -> None:
+        """A stream has audio whose words are to be looked for. `last`: it has ended, and whoever
+        hears it may hear nothing more before that is told."""
+        chosen = self.settings
+        due = now + (chosen.first_audio_target if last else chosen.background_patience)
+        self.alignments[stream_id] = min(due, self.alignments.get(stream_id, due))
 
     def drop_words(self, stream_id: int) -> None:
         """Nobody waits for its words any more."""
@@ -195,7 +199,7 @@ class Scheduler:
         """
         if not self.alignments or Kind.ALIGN in closed:
             return None
-        stream, due = next(iter(self.alignments.items()))
+        stream, due = min(self.alignments.items(), key=itemgetter(1))
         predicted = self.costs.expect(Kind.ALIGN, 0)
         if start is None or predicted < spare or due < start:
             return Job(Kind.ALIGN, stream=stream, predicted=predicted)

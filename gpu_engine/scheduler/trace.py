@@ -58,9 +58,9 @@ class Recorder(Scheduler):
         self._write("add_clip", told=[clip, now])
         super().add_clip(clip, now)
 
-    def ask_words(self, stream_id: int, now: float) -> None:
-        self._write("ask_words", told=[stream_id, now])
-        super().ask_words(stream_id, now)
+    def ask_words(self, stream_id: int, now: float, last: bool = False) -> None:
+        self._write("ask_words", told=[stream_id, now, last])
+        super().ask_words(stream_id, now, last)
 
     def drop_words(self, stream_id: int) -> None:
         self._write("drop_words", told=[stream_id])

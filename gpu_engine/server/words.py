@@ -60,7 +60,7 @@ class Captions:
         """Has the scheduler look for words where there may be some."""
         for stream, caption in self._captions.items():
             if caption.track.due and not caption.is_away:
-                self._scheduler.ask_words(stream, now)
+                self._scheduler.ask_words(stream, now, last=caption.held is not None)
 
     def end(self, finished: m.StreamFinished) -> None:
         """Tells the end of a stream whose audio has left: at once, or behind its last words."""

@@ -65,6 +65,18 @@ def test_words_have_waited_long_enough_after_their_patience() -> None:
     assert next_kind(scheduler, 15.3) is Kind.ALIGN
 
 
+def test_last_words_go_before_what_has_more_time_than_they() -> None:
+    """The listener's next sentence waits for them."""
+    scheduler = playing((1, 0.5))
+    scheduler.ask_words(7, 10.0)
+    scheduler.ask_words(8, 10.0, last=True)
+    scheduler.submit(new(2, 10.4), 10.4)
+    play(scheduler, 1, 10.9)
+    job = scheduler.next_job(10.4)
+    assert job is not None
+    assert (job.kind, job.stream) == (Kind.ALIGN, 8)
+
+
 def test_a_life_with_words_is_lived_again() -> None:
     file = io.StringIO()
     recorder = Recorder(SchedulerSettings(), [], file)
