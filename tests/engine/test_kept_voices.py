@@ -25,7 +25,8 @@ TRANSCRIPT = "Once upon a time."
 
 
 def vector(seed: int = 1) -> list[float]:
-    return np.random.default_rng(seed).normal(size=64).tolist()
+    values: list[float] = np.random.default_rng(seed).normal(size=64).tolist()
+    return values
 
 
 def reference(frames: int = 12, seed: int = 1, text: str = TRANSCRIPT) -> pb.Voice:
