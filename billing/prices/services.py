@@ -14,7 +14,7 @@ from billing.prices.rates import ANY, Rate
 from billing.prices.selectors import kept
 from ttsapp.audit.actions import Action
 from ttsapp.audit.services import Actor, record
-from ttsapp.errors import ApiError, invalid
+from ttsapp.errors import invalid
 from ttsapp.tenants.models import Tenant
 
 MOST_RATES = 100
@@ -26,7 +26,7 @@ def create_book(
 ) -> PriceBook:
     """Without prices until it has a version. Raises ApiError."""
     if PriceBook.objects.filter(slug=slug).exists():
-        raise ApiError(409, "book_exists", f"There is a price book {slug!r}.", field="slug")
+        raise invalid("Another price book has this name: choose another.", "slug")
     book = PriceBook.objects.create(name=name, slug=slug, currency=currency)
     record(actor, Action.PRICE_BOOK_CREATED, None, slug, name=name, currency=currency)
     if is_default:
