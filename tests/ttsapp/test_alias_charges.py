@@ -12,6 +12,8 @@ from tests.ttsapp.conftest import Party, eventually, speech
 from tests.ttsapp.scripted_engine import Script, ScriptedEngine, spoken
 from tests.ttsapp.test_limits import limit, spend
 from ttsapp import database
+from ttsapp.audit.services import SYSTEM
+from ttsapp.lexicon.services import add_word
 from ttsapp.speech.models import RequestLog
 
 # Each of the three is a part of its own.
@@ -98,3 +100,20 @@ async def test_what_the_values_make_impossible_is_not_tried_again(
     with pytest.raises(error):
         await database.write_surely(refuse)
     assert len(attempts) == 1
+
+
+def test_ones_own_pronunciations_are_aliases(http: httpx.Client, alice: Party) -> None:
+    add_word(SYSTEM, alice.tenant, "a", "Thirty characters to be spoken")
+    response = http.post("/v1/audio/speech", json=speech("Say a, a."), headers=alice.headers)
+    assert response.headers["x-parlance-characters"] == str(7 + 2 * 30)
+    assert UsageEvent.objects.get().characters == 67
+    plain = http.post(
+        "/v1/audio/speech", json=speech("Say a, a.", lexicon=False), headers=alice.headers
+    )
+    assert plain.headers["x-parlance-characters"] == "9"
+
+
+def test_a_shorter_pronunciation_costs_what_was_sent(http: httpx.Client, alice: Party) -> None:
+    add_word(SYSTEM, alice.tenant, "World Wide Web", "W")
+    response = http.post("/v1/audio/speech", json=speech("World Wide Web."), headers=alice.headers)
+    assert response.headers["x-parlance-characters"] == "15"

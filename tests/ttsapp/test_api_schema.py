@@ -1,5 +1,5 @@
-"""The management API against its own OpenAPI document: whatever that allows to be sent, nothing is a
-500, and every answer is one that it announces."""
+"""The management API against its own OpenAPI document: whatever that allows to be sent, nothing is
+a 500, and every answer is one that it announces."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import httpx
 import pytest
 from django.conf import settings
@@ -9,6 +11,8 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 from django.test import Client
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from tests.ttsapp.conftest import PASSWORD, Party, eventually, speech
 from tests.ttsapp.scripted_engine import ScriptedEngine
@@ -18,7 +22,7 @@ from ttsapp.errors import ApiError
 from ttsapp.lexicon.models import Version, Word
 from ttsapp.lexicon.selectors import LEXICONS, Memory
 from ttsapp.lexicon.services import add_word, change_word, remove_word
-from ttsapp.speech.text.lexicon import Lexicon
+from ttsapp.speech.text.lexicon import Entry, Lexicon, compiled
 
 
 def said(http: httpx.Client, party: Party, **fields: object) -> str:
@@ -134,3 +138,24 @@ def test_an_old_version_is_not_used() -> None:
     memory = Memory()
     memory.note_lexicon(1, "en", Lexicon(1))
     assert memory.lexicon(1, "en", 2) is None
+
+
+@given(
+    words=st.lists(st.text("aB.京 ", min_size=1, max_size=4), min_size=1, max_size=8),
+    text=st.text("aB.京 ", max_size=30),
+)
+@example(words=["a" * length for length in range(1, 101)], text="a" * 100)
+def test_the_longest_word_is_found_at_each_place(words: list[str], text: str) -> None:
+    """As by one word after the other, which takes longer the more there are."""
+    found = compiled([Entry(word, f"<{word}>") for word in words], "en", 1)
+    longest_first = "|".join(map(one_by_one, sorted(set(words), key=len, reverse=True)))
+    plain = re.compile(longest_first, re.IGNORECASE)
+    assert found.pattern is not None
+    spans = [match.span() for match in found.pattern.finditer(text)]
+    assert spans == [match.span() for match in plain.finditer(text)]
+
+
+def one_by_one(word: str) -> str:
+    before, after = (r"(?<!\w)", r"(?!\w)")
+    starts, ends = (character in "aB" for character in (word[0], word[-1]))
+    return f"{before if starts else ''}{re.escape(word)}{after if ends else ''}"

@@ -87,6 +87,14 @@ async def authenticate(
     )
 
 
+async def check_standing(caller: Caller) -> None:
+    """For what is still being spoken. Raises ApiError once the key is revoked or its account
+    suspended; one that has expired meanwhile may end what it has begun."""
+    record = await _recent.get(caller.public_id) if caller.public_id is not None else None
+    if record is not None and (record.revoked_at is not None or record.tenant_suspended):
+        _check_usable(record)
+
+
 def _presented(authorization: str) -> str:
     scheme, _, credential = authorization.strip().partition(" ")
     if scheme.lower() not in _SCHEMES or not credential:

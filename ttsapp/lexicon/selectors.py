@@ -50,7 +50,8 @@ async def lexicon(tenant_id: int, language: str) -> Lexicon:
         return Lexicon(0)
     found = _memory.lexicon(tenant_id, language, version)
     if found is None:
-        found = compiled(await database.read(_entries, tenant_id), language, version)
+        # In the reading thread: thousands of words take a while, and audio must not wait for it.
+        found = await database.read(_compiled, tenant_id, language, version)
         _memory.note_lexicon(tenant_id, language, found)
     return found
 
@@ -59,8 +60,9 @@ def words(tenant: Tenant) -> QuerySet[Word]:
     return Word.objects.filter(tenant=tenant)
 
 
-def _entries(tenant_id: int) -> list[Entry]:
-    return [
+def _compiled(tenant_id: int, language: str, version: int) -> Lexicon:
+    entries = [
         Entry(row.word, row.alias, row.language, row.is_case_sensitive)
         for row in Word.objects.filter(tenant_id=tenant_id)
     ]
+    return compiled(entries, language, version)

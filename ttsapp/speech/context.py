@@ -29,7 +29,8 @@ The contract:
 
 Failed has a status below 500 for what the client caused: `empty_input` (finished with nothing to
 say), `invalid_value` on `language` (a text in none that the model speaks), `text_timeout`,
-`stream_too_long`, `audio_too_long` (a whole answer), a text of too many tokens. After audio these
+`stream_too_long`, `audio_too_long` (a whole answer), a text of too many tokens, a key that was
+revoked or an account that was suspended meanwhile. After audio these
 are charged like a cancel; before it they are refusals, which use nothing. Everything from 500 on is
 ours and free.
 """
@@ -45,9 +46,10 @@ import structlog
 from django.conf import settings
 
 from billing.rating import Outcome
-from ttsapp import stopping
+from ttsapp import background, stopping
 from ttsapp.engine import errors
 from ttsapp.errors import ApiError, invalid
+from ttsapp.keys.authentication import check_standing
 from ttsapp.speech.encoders.samples import BYTES_PER_MS, BYTES_PER_SAMPLE, SAMPLE_RATE
 from ttsapp.speech.events import Done, Event, Failed, Flushed, Words
 from ttsapp.speech.feed import Piece, TextMode, feed
@@ -64,6 +66,9 @@ from ttsapp.speech.timer import Timer
 log = structlog.get_logger()
 
 SETTLE_SECONDS = 1.0
+# Within a second of a key's or an account's end what they have spoken ends too: half of that is how
+# old what is known of them may be.
+STANDING_SECONDS = 0.4
 # A token stream without new text for so long ends, to free its slot; more text begins another.
 REST_SECONDS = 2.0
 # Far more than any text needs: a client that flushes for ever must not fill the memory.
@@ -121,8 +126,10 @@ class Context:
             max_hold = REST_SECONDS
         self._rest = Timer(max_hold, self._end_stream) if max_hold is not None else None
         self._age = Timer(settings.MAX_STREAM_SECONDS, self._end_for_age)
+        self._standing = Timer(STANDING_SECONDS, self._look_at_standing)
         self._first_text.start()
         self._age.start()
+        self._standing.start()
 
     # ---- the text
 
@@ -332,6 +339,19 @@ class Context:
         else:
             self._conclude(errors.text_timeout(self.order.text_field))
 
+    def _look_at_standing(self) -> None:
+        background.spawn(self._end_for_standing())
+
+    async def _end_for_standing(self) -> None:
+        try:
+            await check_standing(self.order.caller)
+        except ApiError as error:
+            # Nobody's speech ends because a database is away.
+            if error.status < 500:
+                self._conclude(error)
+        if not self.is_over:
+            self._standing.start()
+
     def _end_for_age(self) -> None:
         self._conclude(errors.too_long(settings.MAX_STREAM_SECONDS))
 
@@ -344,6 +364,7 @@ class Context:
             failure = stopping.error() if self.tally.is_our_stop else None
         self._close_text()
         self._age.stop()
+        self._standing.stop()
         self._speaker.stop(failure)
         if self.arrived is not None:
             self.tally.limit_delivered(self.arrived())

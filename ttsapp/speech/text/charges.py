@@ -32,15 +32,19 @@ class Charges:
         return cls(range(len(text)))
 
     @classmethod
-    def of(cls, runs: Sequence[Run]) -> Charges:
-        """Tags are free, but for what they have said in place of words."""
+    def of(cls, runs: Sequence[Run], replaced: Sequence[Mapped] = ()) -> Charges:
+        """Tags are free, but for what they have said in place of words. `replaced`: what a lexicon
+        has said so, in the order of the original."""
         words = [run for run in runs if isinstance(run, Words)]
         places: set[int] = set()
         for run in words:
             if not run.is_alias:
                 spans = set(zip(run.text.starts, run.text.ends, strict=True))
                 places.update(place for start, end in spans for place in range(start, end))
-        return cls(sorted(places), [run.text for run in words if run.is_alias])
+        for each in replaced:
+            places.difference_update(range(each.starts[0], each.ends[0]))
+        aliases = [*(run.text for run in words if run.is_alias), *replaced]
+        return cls(sorted(places), sorted(aliases, key=lambda alias: alias.starts[0]))
 
     def shares(self, segments: Sequence[Mapped]) -> list[int]:
         """Of the total, what each segment stands for, with the silence behind it; their sum is the

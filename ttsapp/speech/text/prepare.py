@@ -86,15 +86,17 @@ def prepare(text: str, options: TextOptions) -> Prepared:
         written = without_markup(text, options.markup, options.field)
         language = detect(written, languages.code(options.default_language))
     parts: list[tuple[Mapped, int, float]] = []
+    replaced: list[Mapped] = []
     pause = 0
     for run in _together(runs):
         if isinstance(run, Pause):
             pause += run.milliseconds
             continue
-        for mapped in _spoken(run, language, options):
+        for mapped in _spoken(run, language, options, replaced):
             parts.append((mapped, pause, run[0].rate))
             pause = 0
-    charges = Charges.whole(text) if options.markup is Markup.NONE else Charges.of(runs)
+    is_plain = options.markup is Markup.NONE and not replaced
+    charges = Charges.whole(text) if is_plain else Charges.of(runs, replaced)
     shares = charges.shares([mapped for mapped, _, _ in parts])
     segments = tuple(_segment(text, *each) for each in zip(parts, shares, strict=True))
     return Prepared(segments, charges.total, language, pause)
@@ -129,18 +131,22 @@ def _together(runs: list[Run]) -> list[Pause | list[Words]]:
     return found
 
 
-def _spoken(run: list[Words], language: str, options: TextOptions) -> list[Mapped]:
-    """Cut into sentences first, since words for numbers hide where they end; then put into words,
+def _spoken(
+    run: list[Words], language: str, options: TextOptions, replaced: list[Mapped]
+) -> list[Mapped]:
+    """What the lexicon says is added to `replaced`.
+
+    Cut into sentences first, since words for numbers hide where they end; then put into words,
     and cut again where that made it too long."""
     # An entity or a tag may have cut what is read as one: "R&amp;D".
     pieces = groupby(run, lambda words: (words.is_fixed, words.reading))
     joined = [Words(Mapped.joined([each.text for each in some]), 1.0, *key) for key, some in pieces]
-    whole = Mapped.joined([_worded(words, language, options) for words in joined])
+    whole = Mapped.joined([_worded(words, language, options, replaced) for words in joined])
     parts = _parts(whole, language, options.limit)
     return [part for part in parts if SPEAKABLE.search(part.text)]
 
 
-def _worded(words: Words, language: str, options: TextOptions) -> Mapped:
+def _worded(words: Words, language: str, options: TextOptions, replaced: list[Mapped]) -> Mapped:
     if words.reading:
         return read_as(words.text, words.reading, language)
     if words.is_fixed:
@@ -149,6 +155,8 @@ def _worded(words: Words, language: str, options: TextOptions) -> Mapped:
     if not (rules or options.is_normalised):
         return clean(words.text)
     parts = _parts(clean(words.text), language, options.limit)
+    for part in parts:
+        replaced += options.lexicon.aliases(part)
     if not options.is_normalised:
         return Mapped.joined([applied(part, rules) for part in parts])
     return Mapped.joined([normalised(part, language, rules) for part in parts])
