@@ -116,6 +116,11 @@ def currency(name: str, default: str) -> str:
     return value
 
 
+def mail_address(name: str) -> str:
+    """smtp://user:password@host:port, smtp+tls:// or smtps://; empty where there is none."""
+    return url(name, ("smtp", "smtp+tls", "smtps"))
+
+
 def targets(name: str, default: str) -> tuple[str, ...]:
     """Where gRPC servers listen, separated by commas: unix:/path, host:port, or a name that gRPC
     resolves."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from pathlib import Path
 
-from ttsapp import environment, logs
+from ttsapp import environment, logs, mail
 from ttsapp.accounts import settings as accounts
 from ttsapp.databases import configuration
 
@@ -101,6 +101,7 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     *accounts.APPS,
     "ttsapp.audit",
+    "ttsapp.alerts",
     "ttsapp.tenants",
     "ttsapp.keys",
     "ttsapp.speech",
@@ -225,6 +226,15 @@ AUTH_PASSWORD_VALIDATORS = [
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+# Who mails alerts; empty where nothing is mailed.
+MAIL_URL = environment.mail_address("PARLANCE_MAIL_URL")
+MAIL_FROM = environment.text("PARLANCE_MAIL_FROM", "parlance@localhost") if MAIL_URL else ""
+EMAIL_BACKEND, EMAIL_HOST, EMAIL_PORT, EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = mail.server(MAIL_URL)
+EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL_URL.startswith("smtp+tls:"), MAIL_URL.startswith("smtps:")
+EMAIL_TIMEOUT = 10
+# Networks of one's own that webhooks may lead into, with http as well.
+WEBHOOK_NETWORKS = environment.networks("PARLANCE_WEBHOOK_NETWORKS")
+
 OIDC = accounts.oidc()
 ACCOUNT_ADAPTER = "ttsapp.accounts.adapters.AccountAdapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"

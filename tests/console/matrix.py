@@ -13,6 +13,10 @@ class Row:
     fields: dict[str, str] = field(default_factory=dict)
 
 
+WEBHOOK = {"url": "https://hooks.example.com/"}
+DELIVERY = "deliveries/01900000-0000-7000-8000-000000000000/resend"
+
+
 def platform(auditor: int, operator: int) -> tuple[int, ...]:
     return (302, 404, 404, 404, 404, 404, auditor, operator)
 
@@ -56,13 +60,37 @@ TENANT = (
     ),
     Row("/console/alice/members/0", "GET", tenant(403, 403, 404, 404)),
     Row("/console/alice/members/0/remove", "POST", tenant(403, 403, 404, 404)),
+    Row("/console/alice/alerts", "GET", tenant(200, 200, 200, 200)),
+    Row(
+        "/console/alice/alerts",
+        "POST",
+        tenant(403, 403, 302, 302),
+        {"addresses": "a@example.com"},
+    ),
+    Row("/console/alice/alerts/disk/mute", "POST", tenant(403, 403, 404, 404)),
+    Row("/console/alice/webhooks", "GET", tenant(403, 200, 200, 200)),
+    Row("/console/alice/webhooks", "POST", tenant(403, 302, 302, 302), WEBHOOK),
+    Row("/console/alice/webhooks/0", "GET", tenant(403, 404, 404, 404)),
+    Row("/console/alice/webhooks/0/test", "POST", tenant(403, 404, 404, 404)),
+    Row(f"/console/alice/webhooks/0/{DELIVERY}", "POST", tenant(403, 404, 404, 404)),
     Row("/console/alice/audit", "GET", tenant(403, 403, 200, 200)),
     Row("/console/alice/audit.jsonl", "GET", tenant(403, 403, 200, 200)),
     Row("/console/alice/invitations/0/withdraw", "POST", tenant(403, 403, 404, 404)),
 )
 PLATFORM = (
+    Row("/platform/alerts", "GET", platform(200, 200)),
+    Row("/platform/alerts", "POST", platform(403, 302), {"addresses": "a@example.com"}),
+    Row("/platform/alerts/disk/mute", "POST", platform(403, 404)),
+    Row("/platform/alerts/disk", "GET", platform(403, 200)),
+    Row("/platform/alerts/disk", "POST", platform(403, 302), {"warning": "80"}),
+    Row("/platform/webhooks", "GET", platform(403, 200)),
+    Row("/platform/webhooks", "POST", platform(403, 302), WEBHOOK),
+    Row("/platform/webhooks/0", "GET", platform(403, 404)),
+    Row("/platform/webhooks/0/test", "POST", platform(403, 404)),
+    Row(f"/platform/webhooks/0/{DELIVERY}", "POST", platform(403, 404)),
     Row("/platform/audit", "GET", platform(200, 200)),
     Row("/platform/audit.jsonl", "GET", platform(200, 200)),
+    Row("/platform/overview", "GET", platform(200, 200)),
     Row("/platform/engines", "GET", platform(200, 200)),
     Row("/platform/tenants", "GET", platform(200, 200)),
     Row("/platform/tenants", "POST", platform(403, 302), {"name": "Zoe", "slug": "zoe"}),

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
-from cryptography.fernet import Fernet
-from django.conf import settings
 from django.http import HttpRequest
+
+from ttsapp import ciphers
+
+PURPOSE = "second factors"
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -36,18 +36,13 @@ class MfaAdapter(DefaultMFAAdapter):  # type: ignore[misc]
     """Secrets of authenticator apps are kept encrypted under the installation's key."""
 
     def encrypt(self, text: str) -> str:
-        return _cipher().encrypt(text.encode()).decode()
+        return ciphers.encrypt(PURPOSE, text)
 
     def decrypt(self, encrypted_text: str) -> str:
-        return _cipher().decrypt(encrypted_text.encode()).decode()
+        return ciphers.decrypt(PURPOSE, encrypted_text)
 
     def get_totp_issuer(self) -> str:
         return "Parlance"
 
     def _get_site_name(self) -> str:
         return "Parlance"
-
-
-def _cipher() -> Fernet:
-    key = hashlib.sha256(b"second factors\n" + settings.SECRET_KEY.encode()).digest()
-    return Fernet(base64.urlsafe_b64encode(key))

@@ -52,6 +52,14 @@ class Action(StrEnum):
     CREDIT_BOOKED = "credit.booked", "booked prepaid credit"
     RETENTION_CHANGED = "retention.changed", "changed how long usage events are kept"
     COSTS_CHANGED = "costs.changed", "changed what machines or overheads cost"
+    ALERT_MUTED = "alert.muted", "muted an alert"
+    ALERT_UNMUTED = "alert.unmuted", "muted an alert no more"
+    RULE_CHANGED = "alert.rule_changed", "changed when an alert is raised"
+    RECIPIENTS_CHANGED = "alert.recipients_changed", "changed who is mailed"
+    WEBHOOK_CREATED = "webhook.created", "made a webhook"
+    WEBHOOK_CHANGED = "webhook.changed", "switched a webhook"
+    WEBHOOK_ROTATED = "webhook.rotated", "gave a webhook another secret"
+    WEBHOOK_REMOVED = "webhook.removed", "removed a webhook"
     AUDIT_EXPORTED = "audit.exported", "exported the audit log"
 
     def __new__(cls, value: str, sentence: str) -> Action:

@@ -38,16 +38,20 @@ TENANT = (
     Entry("usage", "Usage", Permission.VIEW),
     Entry("billing", "Billing", Permission.VIEW_BILLING),
     Entry("members", "Members", Permission.VIEW),
+    Entry("alerts", "Alerts", Permission.VIEW),
+    Entry("webhooks", "Webhooks", Permission.MANAGE_WEBHOOKS),
     Entry("audit", "Audit", Permission.VIEW_AUDIT),
     Entry("start", "Quick start", Permission.VIEW),
 )
 
 PLATFORM = (
+    Entry("overview", "Overview", PlatformPermission.VIEW),
     Entry("engines", "Engines", PlatformPermission.VIEW),
     Entry("tenants", "Tenants", PlatformPermission.VIEW, below=("tenant",)),
     Entry("price_books", "Price books", PlatformPermission.VIEW),
     Entry("costs", "Costs and margin", PlatformPermission.VIEW),
     Entry("invoices", "Invoices", PlatformPermission.VIEW),
+    Entry("alerts", "Alerts", PlatformPermission.VIEW, below=("webhooks",)),
     Entry("audit", "Audit", PlatformPermission.VIEW_AUDIT),
 )
 

@@ -1,16 +1,28 @@
 from django.urls import path
 
 from ttsapp.console import money_urls
-from ttsapp.console.platform import audit, engines, tenants
+from ttsapp.console.platform import alerts, audit, engines, overview, tenants, webhooks
 
 app_name = "platform"
 
 urlpatterns = [
     *money_urls.of_platform,
+    path("alerts", alerts.alerts, name="alerts"),
+    path("alerts/<slug:code>/mute", alerts.mute, name="mute_alert"),
+    path("alerts/<slug:code>", alerts.rule, name="alert_rule"),
+    path("webhooks", webhooks.webhooks, name="webhooks"),
+    path("webhooks/<int:webhook_id>", webhooks.webhook, name="webhook"),
+    path("webhooks/<int:webhook_id>/<slug:action>", webhooks.act, name="webhook_act"),
+    path(
+        "webhooks/<int:webhook_id>/deliveries/<uuid:delivery_id>/resend",
+        webhooks.resend,
+        name="resend",
+    ),
     path("audit", audit.audit, name="audit"),
     path("audit.jsonl", audit.audit_export, name="audit_export"),
     path("engines", engines.engines, name="engines"),
     path("engines/now", engines.engines_now, name="engines_now"),
+    path("overview", overview.overview, name="overview"),
     path("tenants", tenants.tenants, name="tenants"),
     path("tenants/<slug:slug>", tenants.tenant, name="tenant"),
     path("tenants/<slug:slug>/suspend", tenants.suspend, name="suspend"),

@@ -2,6 +2,7 @@ from django.urls import path
 
 from ttsapp.console import money_urls
 from ttsapp.console.views import (
+    alerts,
     audit,
     home,
     keys,
@@ -11,6 +12,7 @@ from ttsapp.console.views import (
     requests,
     start,
     usage,
+    webhooks,
 )
 
 app_name = "console"
@@ -39,6 +41,16 @@ urlpatterns = [
     ),
     path("<slug:slug>/usage", usage.usage, name="usage"),
     path("<slug:slug>/usage.csv", usage.usage_csv, name="usage_csv"),
+    path("<slug:slug>/alerts", alerts.alerts, name="alerts"),
+    path("<slug:slug>/alerts/<slug:code>/mute", alerts.mute, name="mute_alert"),
+    path("<slug:slug>/webhooks", webhooks.webhooks, name="webhooks"),
+    path("<slug:slug>/webhooks/<int:webhook_id>", webhooks.webhook, name="webhook"),
+    path("<slug:slug>/webhooks/<int:webhook_id>/<slug:action>", webhooks.act, name="webhook_act"),
+    path(
+        "<slug:slug>/webhooks/<int:webhook_id>/deliveries/<uuid:delivery_id>/resend",
+        webhooks.resend,
+        name="resend",
+    ),
     path("<slug:slug>/audit", audit.audit, name="audit"),
     path("<slug:slug>/audit.jsonl", audit.audit_export, name="audit_export"),
     path("<slug:slug>/start", start.start, name="start"),

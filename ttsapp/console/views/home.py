@@ -19,5 +19,5 @@ def home(request: HttpRequest) -> HttpResponse:
     if first is not None:
         return redirect("console:overview", slug=first.tenant.slug)
     if tenants.platform_role(request.user) is not None:
-        return redirect("platform:tenants")
+        return redirect("platform:overview")
     return render(request, "console/empty.html")

@@ -1,0 +1,188 @@
+"""Webhooks: signed, tried again, and never led into our own network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+from django.conf import settings
+from django.utils import timezone
+
+from tests.console.conftest import SignIn
+from tests.ttsapp.conftest import Party
+from ttsapp.alerts import sending, webhooks
+from ttsapp.alerts.models import Delivery, Webhook
+from ttsapp.audit.models import AuditEntry
+from ttsapp.audit.services import SYSTEM
+
+PAGE = "/console/alice/webhooks"
+
+
+class Receiver(HTTPServer):
+    """Answers with `status` and keeps what it was sent."""
+
+    def __init__(self) -> None:
+        self.status = 204
+        self.heard: list[tuple[dict[str, str], bytes]] = []
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Receiver
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.server.heard.append(({k.lower(): v for k, v in self.headers.items()}, body))
+        self.send_response(self.server.status)
+        self.send_header("location", "http://127.0.0.1:1/")
+        self.end_headers()
+
+    def log_message(self, *args: object) -> None:
+        """Silent."""
+
+
+@pytest.fixture(scope="module")
+def serving() -> Iterator[Receiver]:
+    with Receiver() as receiver:
+        thread = threading.Thread(target=receiver.serve_forever, daemon=True)
+        thread.start()
+        yield receiver
+        receiver.shutdown()
+
+
+@pytest.fixture
+def receiver(serving: Receiver, monkeypatch: pytest.MonkeyPatch) -> Receiver:
+    monkeypatch.setattr(settings, "WEBHOOK_NETWORKS", ["127.0.0.0/8"])
+    serving.status, serving.heard = 204, []
+    return serving
+
+
+@pytest.fixture
+def webhook(alice: Party, receiver: Receiver) -> Webhook:
+    url = f"http://127.0.0.1:{receiver.server_port}/hook?from=parlance"
+    return webhooks.create(SYSTEM, alice.tenant, url)
+
+
+def deliver(webhook: Webhook) -> Delivery:
+    delivery = webhooks.test(webhook)
+    sending.deliver(delivery, timezone.now())
+    delivery.refresh_from_db()
+    return delivery
+
+
+def test_it_works(webhook: Webhook, receiver: Receiver) -> None:
+    delivery = deliver(webhook)
+
+    ((headers, body),) = receiver.heard
+    key = base64.b64decode(webhooks.secret_of(webhook).removeprefix("whsec_"))
+    signed = f"{delivery.pk}.{headers['webhook-timestamp']}.".encode() + body
+    expected = base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
+    assert headers["webhook-signature"] == f"v1,{expected}"
+    assert headers["webhook-id"] == str(delivery.pk)
+    assert json.loads(body)["type"] == "webhook.test"
+    assert (delivery.state, delivery.status, delivery.attempts) == ("delivered", 204, 1)
+
+
+def test_the_signature_of_the_specification() -> None:
+    """The example that its libraries are tested with."""
+    secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+    signature = webhooks.signature(
+        secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", '{"test": 2432232314}'
+    )
+    assert signature == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+@pytest.mark.parametrize("status", [500, 302])
+def test_what_fails_is_tried_again_later(webhook: Webhook, receiver: Receiver, status: int) -> None:
+    receiver.status = status
+    delivery = deliver(webhook)
+    assert (delivery.state, delivery.problem) == ("failing", f"answered with {status}")
+    assert delivery.next_at is not None
+    assert timedelta(0) < delivery.next_at - timezone.now() <= webhooks.PAUSES[0]
+
+
+def test_it_is_given_up_at_last_and_sent_again_by_hand(
+    webhook: Webhook, receiver: Receiver
+) -> None:
+    receiver.status = 500
+    delivery = webhooks.test(webhook)
+    for _ in range(len(webhooks.PAUSES) + 1):
+        sending.deliver(delivery, timezone.now())
+        delivery.refresh_from_db()
+    assert delivery.state == "given up"
+    receiver.status = 200
+    webhooks.resend(delivery)
+    delivery.refresh_from_db()
+    assert sending.deliver(delivery, timezone.now())
+    assert {headers["webhook-id"] for headers, _ in receiver.heard} == {str(delivery.pk)}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://hooks.example.com/",
+        "https://user:secret@hooks.example.com/",
+        "ftp://hooks.example.com/",
+        "https://",
+        "https://[::1",
+    ],
+)
+def test_addresses_that_are_refused(sign_in: SignIn, alice: Party, url: str) -> None:
+    response = sign_in("alice").post(PAGE, {"url": url})
+    assert response.status_code == 400
+    assert list(response.context["form"].errors) == ["url"]
+    assert not Webhook.objects.exists()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.1", "[::1]", "169.254.169.254"])
+def test_our_own_network_is_closed(alice: Party, host: str) -> None:
+    delivery = deliver(webhooks.create(SYSTEM, alice.tenant, f"https://{host}/"))
+    assert delivery.problem == "It leads into a private network."
+
+
+def test_the_secret_is_kept_encrypted(webhook: Webhook) -> None:
+    assert webhooks.secret_of(webhook).startswith("whsec_")
+    assert "whsec_" not in webhook.secret
+
+
+def test_the_page_does_it_all(sign_in: SignIn, webhook: Webhook) -> None:
+    client, page = sign_in("alice"), f"{PAGE}/{webhook.pk}"
+    before = client.get(page).context["secret"]
+    for action in ("test", "rotate", "off", "on"):
+        client.post(f"{page}/{action}")
+    shown = client.get(page)
+    assert shown.context["secret"] != before
+    assert [each.event for each in shown.context["deliveries"]] == ["webhook.test"]
+    client.post(f"{page}/remove")
+    assert not Webhook.objects.exists()
+    actions = AuditEntry.objects.filter(action__startswith="webhook.").order_by("sequence")
+    assert [entry.action.partition(".")[2] for entry in actions] == [
+        *("created", "rotated", "changed", "changed", "removed"),
+    ]
+
+
+def test_anothers_webhook_is_not_found(sign_in: SignIn, webhook: Webhook) -> None:
+    delivery = webhooks.test(webhook)
+    client, page = sign_in("mallory"), f"/console/mallory/webhooks/{webhook.pk}"
+    answers = [
+        client.get(page),
+        client.post(f"{page}/remove"),
+        client.post(f"{page}/deliveries/{delivery.pk}/resend"),
+    ]
+    assert [answer.status_code for answer in answers] == [404, 404, 404]
+    assert Webhook.objects.exists()
+
+
+def test_there_is_an_end_to_them(sign_in: SignIn, alice: Party) -> None:
+    for number in range(webhooks.MOST):
+        webhooks.create(SYSTEM, alice.tenant, f"https://hooks.example.com/{number}")
+    response = sign_in("alice").post(PAGE, {"url": "https://hooks.example.com/more"})
+    assert response.status_code == 400
+    assert Webhook.objects.count() == webhooks.MOST

@@ -1,0 +1,159 @@
+"""What the rules look at: each measure says what it found, of the installation or of tenants."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.db.models import Count, Min, Q
+
+from billing.rollups import selectors as rollups
+from billing.upkeep.findings import unresolved
+from gpu_engine.proto.engine_pb2 import EngineStatus
+from ttsapp import ids
+from ttsapp.alerts.models import Delivery, SeenNetwork
+from ttsapp.engine import client
+from ttsapp.errors import ApiError
+from ttsapp.speech import history
+from ttsapp.speech.models import RequestLog
+from ttsapp.tenants.models import Tenant
+from ttsapp.voices.models import Consent
+
+SOON, HOUR, DAY = timedelta(minutes=5), timedelta(hours=1), timedelta(days=1)
+# Below these, a share or a ratio says nothing.
+FEWEST_REQUESTS, FEWEST_CHARACTERS = 20, 10_000
+FAILED_OFTEN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """`value` is None where there is nothing to measure."""
+
+    value: float | None
+    text: str
+    tenant_id: int | None = None
+
+
+def first_audio(now: datetime) -> Iterator[Measured]:
+    found = history.first_audio_of_all(now - SOON)
+    if found is None:
+        yield Measured(None, "no request had audio in the last five minutes")
+    else:
+        yield Measured(found.p95, f"95 % within {found.p95:,} ms over {found.count:,} requests")
+
+
+def underruns(now: datetime) -> Iterator[Measured]:
+    sums = rollups.total(now - HOUR, now, ("requests", "interrupted"))
+    if sums["requests"] < FEWEST_REQUESTS:
+        yield Measured(None, f"fewer than {FEWEST_REQUESTS} requests in the last hour")
+    else:
+        share = 100 * sums["interrupted"] / sums["requests"]
+        yield Measured(share, f"{share:.1f} % of {sums['requests']:,} requests had a gap")
+
+
+def engines_away(now: datetime) -> Iterator[Measured]:
+    told = async_to_sync(_statuses)()
+    gone = sum(isinstance(each, ApiError) or not _serves(each) for each in told)
+    yield Measured(gone, f"{gone} of {len(told)} do not serve")
+
+
+def queue(now: datetime) -> Iterator[Measured]:
+    told = [each for each in async_to_sync(_statuses)() if isinstance(each, EngineStatus)]
+    if not told:
+        yield Measured(None, "no engine answers")
+    else:
+        waiting = sum(status.waiting_first_audio for status in told)
+        yield Measured(waiting, f"{waiting:,} wait, {sum(s.streams for s in told):,} are open")
+
+
+def refusals(now: datetime) -> Iterator[Measured]:
+    recent = RequestLog.objects.filter(pk__gte=ids.lowest(now - SOON))
+    counts = recent.aggregate(all=Count("pk"), refused=Count("pk", filter=Q(status__in=(429, 503))))
+    if counts["all"] < FEWEST_REQUESTS:
+        yield Measured(None, f"fewer than {FEWEST_REQUESTS} requests in the last five minutes")
+    else:
+        share = 100 * counts["refused"] / counts["all"]
+        yield Measured(share, f"{counts['refused']:,} of {counts['all']:,} requests")
+
+
+def findings(now: datetime) -> Iterator[Measured]:
+    found = list(unresolved()[:50])
+    first = f": {found[0].subject}, {found[0].detail}" if found else ""
+    yield Measured(len(found), f"{len(found)} unresolved{first}"[:300])
+
+
+def disk(now: datetime) -> Iterator[Measured]:
+    usage = shutil.disk_usage(settings.DATA)
+    share = 100 * usage.used / usage.total
+    yield Measured(share, f"{share:.0f} % used, {usage.free / 2**30:,.1f} GiB free")
+
+
+def budgets(now: datetime) -> Iterator[Measured]:
+    limited = Q(hard_monthly_characters__isnull=False) | Q(soft_monthly_characters__isnull=False)
+    month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    charged = _charged(month, now)
+    for tenant in Tenant.objects.filter(limited):
+        most = tenant.hard_monthly_characters or tenant.soft_monthly_characters
+        assert most is not None
+        used = charged.get(tenant.pk, 0)
+        share = 100 * used / most
+        text = f"{used:,} of {most:,} characters this month: {share:.0f} %"
+        yield Measured(share, text, tenant.pk)
+
+
+def spend(now: datetime) -> Iterator[Measured]:
+    hour = now.replace(minute=0, second=0, microsecond=0) - HOUR
+    starts = (hour, hour - timedelta(days=7))
+    lately, usual = (_charged(start, start + HOUR) for start in starts)
+    for tenant_id, characters in lately.items():
+        before = max(usual.get(tenant_id, 0), FEWEST_CHARACTERS)
+        text = f"{characters:,} from {hour:%H:%M} UTC on; a week ago {usual.get(tenant_id, 0):,}"
+        yield Measured(characters / before, text, tenant_id)
+
+
+def new_networks(now: datetime) -> Iterator[Measured]:
+    new = SeenNetwork.objects.filter(seen_at__gte=now - DAY).select_related("key")
+    counts: dict[int, list[str]] = {}
+    for row in new:
+        if SeenNetwork.objects.filter(key=row.key, seen_at__lt=row.seen_at).exists():
+            counts.setdefault(row.key.tenant_id, []).append(f"{row.key.name} from {row.network}")
+    for tenant_id, found in counts.items():
+        yield Measured(len(found), "; ".join(found)[:300], tenant_id)
+
+
+def failing_webhooks(now: datetime) -> Iterator[Measured]:
+    failed = Delivery.objects.filter(delivered_at=None, attempts__gte=FAILED_OFTEN)
+    rows = failed.values("webhook__tenant").annotate(count=Count("pk"))
+    for row in rows.exclude(webhook__tenant=None):
+        text = f"{row['count']:,} deliveries do not arrive"
+        yield Measured(row["count"], text, row["webhook__tenant"])
+
+
+def consents(now: datetime) -> Iterator[Measured]:
+    ending = Consent.objects.filter(
+        expires_at__gt=now, withdrawn_at=None, deleted_at=None, voices__isnull=False
+    )
+    for row in ending.values("tenant").annotate(first=Min("expires_at")):
+        days = (row["first"] - now) / DAY
+        yield Measured(days, f"the next ends on {row['first']:%Y-%m-%d}", row["tenant"])
+
+
+def _charged(since: datetime, until: datetime) -> dict[int, int]:
+    rows = rollups.sums(since, until, ("billed_characters",), ("tenant_id",))
+    return {row["tenant_id"]: row["billed_characters"] for row in rows}
+
+
+async def _statuses() -> list[EngineStatus | ApiError]:
+    try:
+        return await client.client().statuses()
+    finally:
+        # A task's loop ends with it, and so must the channels.
+        await client.close()
+
+
+def _serves(status: EngineStatus) -> bool:
+    return status.state != EngineStatus.STATE_DOWN

@@ -1,0 +1,109 @@
+"""Reading alerts, rules as they are set, and webhooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+
+from ttsapp.alerts.models import (
+    Alert,
+    AlertChange,
+    Delivery,
+    Recipients,
+    RuleChoice,
+    State,
+    Webhook,
+)
+from ttsapp.alerts.rules import BY_CODE, RULES, Rule
+
+TROUBLE = (State.WARNING, State.ALERT)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A rule and what it last said of one scope; None before it was ever asked."""
+
+    rule: Rule
+    alert: Alert | None
+    is_enabled: bool
+
+
+def rules() -> list[Rule]:
+    """Those that are in use, with an operator's thresholds."""
+    chosen = {choice.rule: choice for choice in RuleChoice.objects.all()}
+    return [
+        _chosen(rule, chosen.get(rule.code))
+        for rule in RULES
+        if rule.code not in chosen or chosen[rule.code].is_enabled
+    ]
+
+
+def rule(code: str) -> tuple[Rule, bool] | None:
+    """As it is set, and whether it is in use."""
+    if code not in BY_CODE:
+        return None
+    choice = RuleChoice.objects.filter(rule=code).first()
+    return _chosen(BY_CODE[code], choice), choice is None or choice.is_enabled
+
+
+def standings(tenant_id: int | None) -> list[Standing]:
+    """Every rule for this scope, worst first."""
+    chosen = {choice.rule: choice for choice in RuleChoice.objects.all()}
+    alerts = {alert.rule: alert for alert in Alert.objects.filter(Q(tenant=tenant_id))}
+    found = [
+        Standing(
+            _chosen(each, chosen.get(each.code)),
+            alerts.get(each.code),
+            each.code not in chosen or chosen[each.code].is_enabled,
+        )
+        for each in RULES
+        if each.of_tenants == (tenant_id is not None)
+    ]
+    return sorted(found, key=_urgency)
+
+
+def tenants_in_trouble() -> QuerySet[Alert]:
+    """What the rules say of tenants, for who runs the installation."""
+    found = Alert.objects.filter(state__in=TROUBLE, tenant__isnull=False)
+    return found.select_related("tenant").order_by("-since")[:200]
+
+
+def trouble(rule: Rule, except_of: Iterable[int | None]) -> QuerySet[Alert]:
+    found = Alert.objects.filter(rule=rule.code, state__in=TROUBLE)
+    return found.exclude(tenant_id__in=[each for each in except_of if each is not None])
+
+
+def changes(tenant_id: int | None, count: int = 50) -> QuerySet[AlertChange]:
+    found = AlertChange.objects.filter(Q(alert__tenant=tenant_id)).select_related("alert")
+    return found[:count]
+
+
+def addresses(scope: str) -> Sequence[str]:
+    found = Recipients.objects.filter(scope=scope).first()
+    return found.addresses if found else ()
+
+
+def webhooks(tenant_id: int | None) -> QuerySet[Webhook]:
+    return Webhook.objects.filter(Q(tenant=tenant_id))
+
+
+def deliveries(webhook: Webhook, count: int = 50) -> QuerySet[Delivery]:
+    return Delivery.objects.filter(webhook=webhook)[:count]
+
+
+def due(now: datetime, count: int = 20) -> QuerySet[Delivery]:
+    """Oldest first; webhooks that are switched off wait."""
+    found = Delivery.objects.filter(next_at__lte=now, webhook__is_active=True)
+    return found.select_related("webhook").order_by("next_at")[:count]
+
+
+def _chosen(rule: Rule, choice: RuleChoice | None) -> Rule:
+    return rule if choice is None else rule.between(choice.warning, choice.alert)
+
+
+def _urgency(standing: Standing) -> int:
+    order = (State.ALERT, State.WARNING, State.NO_DATA, State.OK)
+    return order.index(State(standing.alert.state)) if standing.alert else len(order)

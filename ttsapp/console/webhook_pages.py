@@ -1,0 +1,92 @@
+"""The webhooks of a place: made, tried, switched, and what was sent to each."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django import forms
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from ttsapp.alerts import selectors, sending, webhooks
+from ttsapp.alerts.models import Webhook
+from ttsapp.audit.services import Actor
+from ttsapp.console.places import Place
+from ttsapp.errors import ApiError
+
+# In addresses, and with label and look as buttons.
+ACTIONS = (
+    ("test", "Send a test", "primary"),
+    ("rotate", "New secret", ""),
+    ("on", "Switch on", ""),
+    ("off", "Switch off", ""),
+    ("remove", "Remove", "danger"),
+)
+
+
+class WebhookForm(forms.Form):
+    url = forms.CharField(max_length=500, label="Address (https)")
+
+    def clean_url(self) -> str:
+        url = str(self.cleaned_data["url"])
+        try:
+            sending.checked(url)
+        except ApiError as error:
+            raise forms.ValidationError(error.message) from None
+        return url
+
+
+def index(request: HttpRequest, place: Place) -> HttpResponse:
+    form = WebhookForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = webhooks.create(Actor.of(request.user), place.tenant, form.cleaned_data["url"])
+        except ApiError as error:
+            form.add_error("url", error.message)
+        else:
+            return redirect(place.url("webhook", made.pk))
+    content = {"form": form, "webhooks": selectors.webhooks(place.tenant_id)}
+    return place.render("webhooks", content, 400 if form.errors else 200)
+
+
+def detail(place: Place, webhook_id: int) -> HttpResponse:
+    found = _find(place, webhook_id)
+    content = {
+        "webhook": found,
+        "secret": webhooks.secret_of(found),
+        "deliveries": selectors.deliveries(found),
+        "actions": [each for each in ACTIONS if each[0] != ("on" if found.is_active else "off")],
+        "page": "webhooks",
+    }
+    return place.render("webhook", content, 200)
+
+
+def act(request: HttpRequest, place: Place, webhook_id: int, action: str) -> HttpResponse:
+    found, actor = _find(place, webhook_id), Actor.of(request.user)
+    if action not in {name for name, _, _ in ACTIONS}:
+        raise Http404
+    if action == "test":
+        webhooks.test(found)
+    elif action == "rotate":
+        webhooks.rotate(actor, found)
+    elif action == "remove":
+        webhooks.remove(actor, found)
+        return redirect(place.url("webhooks"))
+    else:
+        webhooks.switch(actor, found, is_active=action == "on")
+    return redirect(place.url("webhook", webhook_id))
+
+
+def resend(place: Place, webhook_id: int, delivery_id: UUID) -> HttpResponse:
+    found = _find(place, webhook_id).deliveries.filter(pk=delivery_id).first()
+    if found is None:
+        raise Http404
+    webhooks.resend(found)
+    return redirect(place.url("webhook", webhook_id))
+
+
+def _find(place: Place, webhook_id: int) -> Webhook:
+    found = selectors.webhooks(place.tenant_id).filter(pk=webhook_id).first()
+    if found is None:
+        raise Http404
+    return found
