@@ -9,13 +9,13 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.test import Client
 
-from tests.console import money_matrix
+from tests.console import money_matrix, voice_matrix
 from tests.console.conftest import CALLERS, SignIn
 from tests.console.matrix import ROWS, Row
 from tests.ttsapp.conftest import Party
 from ttsapp.audit.models import AuditEntry
 
-EVERY = (*ROWS, *money_matrix.ROWS)
+EVERY = (*ROWS, *money_matrix.ROWS, *voice_matrix.ROWS)
 
 
 @pytest.mark.parametrize("place", range(len(CALLERS)), ids=CALLERS)

@@ -12,6 +12,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from billing.models import UsageEvent
+from tests.console import voice_matrix
 from tests.console.matrix import FETCHED, ROWS
 from tests.ttsapp.browser import browser
 from tests.ttsapp.conftest import PASSWORD, Party, eventually, speech
@@ -149,17 +150,20 @@ def test_the_permission_matrix(
 def test_the_matrix_knows_every_route() -> None:
     known = {re.sub(r"\{.*?\}", "x", row[0]).strip("/") for row in MATRIX}
     known |= {path.strip("/") for path in (*FETCHED, *(row.path for row in ROWS))}
+    voices = (*voice_matrix.FETCHED, *(row.path for row in voice_matrix.ROWS))
+    known |= {path.strip("/") for path in voices}
     known |= {*BY_KEY, *(f"openai/{path}" for path in BY_KEY), *BELOW_THEIR_NAMES}
     for name, paths in DIALECTS.items():
         known |= {*paths, *(f"{name}/{path}" for path in paths)}
     for route in routes(get_resolver().url_patterns):
         concrete = re.sub(r"<slug:slug>", "alice", route)
         concrete = re.sub(r"<slug:public_id>", "x", concrete)
+        concrete = re.sub(r"<int:place>", "1", concrete)
         concrete = re.sub(r"<int:\w+>", "0", concrete)
         for name, example in EXAMPLES.items():
             concrete = concrete.replace(name, example)
         if concrete.startswith("console/"):
-            concrete = concrete.replace("<uuid:wanted>", "x")
+            concrete = re.sub("<uuid:wanted>|<str:name>", "x", concrete)
         assert concrete in known or concrete.strip("/") in known, route
 
 

@@ -40,6 +40,7 @@ class Action(StrEnum):
     CONSENT_RECORDED = "consent.recorded", "recorded a speaker's consent"
     CONSENT_CHANGED = "consent.changed", "changed a consent"
     CONSENT_WITHDRAWN = "consent.withdrawn", "withdrew a consent"
+    EVIDENCE_OPENED = "consent.evidence_opened", "opened the proof of a consent"
     CONSENT_DELETED = "consent.deleted", "deleted a consent and its proof"
     PRICE_BOOK_CREATED = "price_book.created", "made a price book"
     PRICE_BOOK_MADE_DEFAULT = "price_book.made_default", "made a price book the default"

@@ -33,6 +33,7 @@ class Link:
 TENANT = (
     Entry("overview", "Overview", Permission.VIEW),
     Entry("playground", "Playground", Permission.SPEAK),
+    Entry("voices", "Voices", Permission.VIEW),
     Entry("requests", "Requests", Permission.VIEW, below=("request",)),
     Entry("keys", "Keys", Permission.VIEW),
     Entry("usage", "Usage", Permission.VIEW),

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from ttsapp.console import money_urls
+from ttsapp.console import money_urls, voice_urls
 from ttsapp.console.views import (
     alerts,
     audit,
@@ -19,6 +19,7 @@ app_name = "console"
 
 urlpatterns = [
     *money_urls.of_tenant,
+    *voice_urls.routes,
     path("", home.home, name="home"),
     path("<slug:slug>", overview.overview, name="overview"),
     path("<slug:slug>/playground", playground.playground, name="playground"),

@@ -29,7 +29,11 @@ class RequestLog(models.Model):
     class Meta:
         ordering = ("-id",)
         # The console's newest requests of a tenant.
-        indexes = (models.Index(fields=["tenant", "-id"], name="requests_by_tenant"),)
+        # The audio that was made under a consent, by its voices.
+        indexes = (
+            models.Index(fields=["tenant", "-id"], name="requests_by_tenant"),
+            models.Index(fields=["voice", "-id"], name="requests_by_voice"),
+        )
 
     def __str__(self) -> str:
         return str(self.id)

@@ -242,6 +242,7 @@ def _short(name: str) -> str:
 
 def _choices(model: SpeechModel) -> str:
     if not model.presets:
-        return f"the model {model.id!r} has no voices of its own"
+        needed = "a preset needs one of kind custom_voice"
+        return f"the model {model.id!r} of kind {model.kind} has no voices of its own, {needed}"
     names = ", ".join(preset.name for preset in model.presets)
     return f"choose one of {names}, an OpenAI voice name, or the id of a voice of your own"

@@ -67,6 +67,11 @@ class Consent(models.Model):
         return f"{self.name} ({self.person})"
 
     @property
+    def live_voices(self) -> int:
+        """Of those that were looked up with it."""
+        return sum(voice.deleted_at is None for voice in self.voices.all())
+
+    @property
     def state(self) -> str:
         if self.withdrawn_at is not None:
             return "withdrawn"
@@ -138,6 +143,19 @@ class VoiceVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.voice} v{self.number}"
+
+    @property
+    def start_seconds(self) -> float:
+        return self.start_ms / 1000
+
+    @property
+    def end_seconds(self) -> float:
+        return self.end_ms / 1000
+
+    @property
+    def clipped_percent(self) -> float | None:
+        clipped = self.checks.get("clipped")
+        return None if clipped is None else 100 * clipped
 
 
 class Share(models.Model):

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 import httpx
 import pytest
+from django.conf import settings
 from django.test import override_settings
 
 from tests.ttsapp.conftest import Party
@@ -23,7 +24,8 @@ def store(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "store"
     backend = "django.core.files.storage.FileSystemStorage"
     options = {"location": str(folder), "allow_overwrite": True}
-    with override_settings(STORAGES={"voices": {"BACKEND": backend, "OPTIONS": options}}):
+    stores = {**settings.STORAGES, "voices": {"BACKEND": backend, "OPTIONS": options}}
+    with override_settings(STORAGES=stores):
         yield folder
 
 

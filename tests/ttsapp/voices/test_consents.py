@@ -14,6 +14,7 @@ from tests.ttsapp.conftest import Party
 from tests.ttsapp.scripted_engine import ScriptedEngine
 from tests.ttsapp.voices import recordings
 from tests.ttsapp.voices.conftest import clone, consent, made, speak, stored
+from tests.ttsapp.web_thread import WebThread
 from ttsapp import recent
 from ttsapp.audit.models import AuditEntry
 from ttsapp.voices import artifacts
@@ -53,6 +54,27 @@ def test_withdrawal_stops_the_next_request_within_a_second(
     listed = http.get("/v1/audio/voices", headers=alice.headers).json()["data"]
     assert voice not in {each["id"] for each in listed}
     assert AuditEntry.objects.get(action="consent.withdrawn").detail["voices"] == [voice]
+
+
+def test_two_web_processes_agree(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two loops, which share nothing that one learns of voices but the database and the store."""
+    monkeypatch.setattr(recent, "FRESH_SECONDS", 0.5)
+    second = WebThread()
+    with httpx.Client(base_url=f"http://{second.address}", timeout=10) as other:
+        # Its key is known there before there is a voice.
+        assert speak(other, alice, "Anna").status_code == 200
+        voice = made(http, alice)
+        assert speak(other, alice, voice).status_code == 200
+
+        allowed = Consent.objects.get().public_id
+        http.post(f"{CONSENTS}/{allowed}/withdraw", headers=alice.headers).raise_for_status()
+        time.sleep(recent.FRESH_SECONDS)
+        answers = [speak(client, alice, voice) for client in (http, other)]
+    second.close()
+    codes = [answer.json()["error"]["code"] for answer in answers]
+    assert codes == ["consent_withdrawn", "consent_withdrawn"]
 
 
 def test_expiry_needs_nobody_to_say_so(

@@ -1,0 +1,142 @@
+"""The pages of voices and consents, as a browser uses them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.ttsapp.browser import browser
+from tests.ttsapp.conftest import Party, eventually
+from tests.ttsapp.scripted_engine import ScriptedEngine
+from tests.ttsapp.voices import recordings
+from tests.ttsapp.voices.conftest import made, speak, stored
+from ttsapp.audit.models import AuditEntry
+from ttsapp.speech.models import RequestLog
+from ttsapp.voices import tasks
+from ttsapp.voices.models import Consent, Share, Voice
+
+SAMPLE = recordings.wav(recordings.speech())
+AGREED = {
+    "person": "Ann Archer",
+    "relation": "self",
+    "name": "Ann for the hotline",
+    "purposes": "hotline",
+    "territory": "worldwide",
+    "expires_on": "2099-12-31",
+}
+VOICE = {"name": "Ann", "language": "english", "speed": "1", "tags": "warm, hotline"}
+
+
+def test_from_consent_to_a_voice(
+    base: str, http: httpx.Client, cloning: ScriptedEngine, alice: Party
+) -> None:
+    with browser(base, "alice") as page:
+        assert "First, the speaker's consent" in page.get("/console/alice/voices/clone").text
+        proof = {"recording": ("signed.pdf", b"%PDF-1.7 signed")}
+        recorded = page.post("/console/alice/consents/new", data=AGREED, files=proof)
+        clone = page.get(recorded.headers["location"])
+        consent = Consent.objects.get()
+        assert f'value="{consent.public_id}" selected' in clone.text
+
+        files, sent = {"recording": ("ann.wav", SAMPLE)}, {**VOICE, "consent": consent.public_id}
+        cloned = page.post("/console/alice/voices/clone", data=sent, files=files)
+        shown = page.get(cloned.headers["location"])
+        library = page.get("/console/alice/voices", params={"q": "HOTLINE", "owner": "own"})
+
+    voice = Voice.objects.get()
+    assert (voice.name, voice.tags, voice.language) == ("Ann", ["warm", "hotline"], "english")
+    assert "0.0 to 6.0 s" in shown.text
+    assert "Ann for the hotline" in shown.text
+    assert voice.public_id in library.text
+    assert "Anna" not in library.text
+    assert speak(http, alice, voice.public_id).status_code == 200
+
+
+def test_a_refused_recording_is_told_beside_its_field(
+    base: str,
+    cloning: ScriptedEngine,
+    alice: Party,
+    mallory: Party,
+    http: httpx.Client,
+    store: Path,
+) -> None:
+    made(http, alice)
+    consent = Consent.objects.get().public_id
+    before = stored(store)
+    with browser(base, "alice") as page:
+        files = {"recording": ("ann.wav", recordings.wav(recordings.noise()))}
+        sent = {**VOICE, "name": "Berta", "consent": consent}
+        answer = page.post("/console/alice/voices/clone", data=sent, files=files)
+        checked = page.post("/console/alice/voices/check", files={"recording": SAMPLE})
+        refused = page.post("/console/alice/voices/check", files=files)
+    assert answer.status_code == 400
+    assert "speech stands only" in answer.text
+    with browser(base, "mallory") as stranger:
+        where = "/console/alice/voices/check"
+        assert stranger.post(where, files={"recording": SAMPLE}).status_code == 404
+    assert checked.json()["end_ms"] == pytest.approx(5980, abs=100)
+    assert refused.json()["error"]["code"] == "audio_noisy"
+    assert stored(store) == before
+
+
+def test_the_register_and_the_end(
+    base: str, http: httpx.Client, cloning: ScriptedEngine, alice: Party
+) -> None:
+    voice = made(http, alice)
+    speak(http, alice, voice).raise_for_status()
+    eventually(lambda: RequestLog.objects.filter(voice=voice).exists())
+    where = f"/console/alice/consents/of/{Consent.objects.get().public_id}"
+    with browser(base, "alice") as page:
+        shown = page.get(where)
+        proof = page.get(f"{where}/evidence")
+        page.post(f"{where}/withdraw", data={"reason": "asked"})
+        ended = page.get(f"/console/alice/voices/of/{voice}")
+    assert "1 request, 6 characters" in shown.text
+    assert proof.content.startswith(b"%PDF-1.7")
+    assert "attachment" in proof.headers["content-disposition"]
+    assert "its consent is withdrawn" in ended.text
+    assert AuditEntry.objects.get(action="consent.evidence_opened").actor == "user:alice"
+    assert speak(http, alice, voice).json()["error"]["code"] == "consent_withdrawn"
+
+
+def test_a_voice_is_changed_shared_and_deleted(
+    base: str, http: httpx.Client, cloning: ScriptedEngine, alice: Party, bob: Party
+) -> None:
+    voice = made(http, alice)
+    where = f"/console/alice/voices/of/{voice}"
+    with browser(base, "alice") as page, browser(base, "bob") as other:
+        page.post(where, data={**VOICE, "name": "Nan", "speed": "1.5"})
+        code = page.get(where).text.split('<pre tabindex="0"><code>')[1].split("<")[0]
+        other.post("/console/bob/voices/share", data={"code": code})
+        assert "Nan" in other.get("/console/bob/voices").text
+        assert other.get(f"/console/bob/voices/of/{voice}").status_code == 404
+        page.post(f"{where}/unshare", data={"share": str(Share.objects.get().pk)})
+        assert "Nan" not in other.get("/console/bob/voices").text
+        page.post(f"{where}/delete")
+        assert page.get(where).status_code == 404
+    assert Voice.objects.get().speed == 1.5
+
+
+def test_a_preview_is_made_by_a_worker(
+    base: str, cloning: ScriptedEngine, alice: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[int, str]] = []
+    monkeypatch.setattr(tasks.make_previews, "delay", lambda *given: asked.append(given))
+    with browser(base, "alice") as page:
+        first = page.get("/console/alice/voices/of/Anna/previews/1")
+        assert (first.status_code, asked) == (202, [(alice.tenant.pk, "Anna")])
+        tasks.make_previews(*asked[0])
+        second = page.get("/console/alice/voices/of/Anna/previews/1")
+        assert page.get("/console/alice/voices/of/Anna/previews/4").status_code == 404
+    assert (second.status_code, second.headers["content-type"]) == (200, "audio/mpeg")
+
+
+def test_a_preset_is_hidden(base: str, engine: ScriptedEngine, alice: Party) -> None:
+    with browser(base, "alice") as page:
+        page.post("/console/alice/voices/hide", data={"name": "Anna"})
+        assert 'class="pill">hidden' in page.get("/console/alice/voices").text
+        assert ">Anna" not in page.get("/console/alice/playground").text
+        page.post("/console/alice/voices/hide", data={"name": "Anna", "show": "1"})
+        assert ">Anna" in page.get("/console/alice/playground").text

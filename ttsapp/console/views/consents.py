@@ -1,0 +1,137 @@
+"""Consents: recorded, looked up with all that was made under them, withdrawn, deleted."""
+
+from __future__ import annotations
+
+from asgiref.sync import async_to_sync
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from ttsapp.audit.actions import Action
+from ttsapp.audit.services import Actor, record
+from ttsapp.console.access import member_page
+from ttsapp.console.shell import page
+from ttsapp.console.views.voice_making import content_of
+from ttsapp.errors import ApiError
+from ttsapp.tenants.models import Membership, Permission
+from ttsapp.voices import library, selectors, storage
+from ttsapp.voices.clips.evidence import RECORDING, evidence_of
+from ttsapp.voices.forms import ConsentForm, ExpiryForm, WithdrawForm, end_of
+from ttsapp.voices.models import Consent
+from ttsapp.voices.services import consents as services
+from ttsapp.voices.storage import Blob, DamagedError
+
+
+@require_safe
+@member_page(Permission.VIEW)
+def consents(request: HttpRequest, membership: Membership) -> HttpResponse:
+    rows = selectors.consents(membership.tenant).prefetch_related("voices")
+    return page(request, membership, "consents", {"consents": rows, "page": "voices"})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_page(Permission.MANAGE_VOICES)
+def new_consent(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """Leads on to the voice that is cloned under it."""
+    is_sent = request.method == "POST"
+    form = ConsentForm(request.POST, request.FILES) if is_sent else ConsentForm()
+    if is_sent and form.is_valid():
+        try:
+            made = _record(request, membership, form)
+            clone = reverse("console:clone", args=(membership.tenant.slug,))
+            return redirect(f"{clone}?consent={made.public_id}")
+        except ApiError as error:
+            form.refuse(error)
+    status = 400 if form.errors else 200
+    return page(request, membership, "new_consent", {"form": form, "page": "voices"}, status)
+
+
+@require_safe
+@member_page(Permission.VIEW)
+def consent(request: HttpRequest, membership: Membership, name: str) -> HttpResponse:
+    row = _row(membership, name)
+    ends = row.expires_at.date() if row.expires_at else None
+    return _show(request, membership, row, ExpiryForm(initial={"expires_on": ends}))
+
+
+@require_POST
+@member_page(Permission.MANAGE_VOICES)
+def withdraw(request: HttpRequest, membership: Membership, name: str) -> HttpResponse:
+    form = WithdrawForm(request.POST)
+    if not form.is_valid():
+        raise Http404
+    row = _row(membership, name)
+    services.withdraw_consent(Actor.of(request.user), row, form.cleaned_data["reason"])
+    return redirect("console:consent", slug=membership.tenant.slug, name=name)
+
+
+@require_POST
+@member_page(Permission.MANAGE_VOICES)
+def limit(request: HttpRequest, membership: Membership, name: str) -> HttpResponse:
+    row, form = _row(membership, name), ExpiryForm(request.POST)
+    if form.is_valid():
+        try:
+            until = end_of(form.cleaned_data["expires_on"])
+            services.limit_consent(Actor.of(request.user), row, until)
+            return redirect("console:consent", slug=membership.tenant.slug, name=name)
+        except ApiError as error:
+            form.add_error("expires_on", error.message)
+    return _show(request, membership, row, form)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_page(Permission.MANAGE_VOICES)
+def delete_consent(request: HttpRequest, membership: Membership, name: str) -> HttpResponse:
+    row = _row(membership, name)
+    if request.method == "POST":
+        services.delete_consent(Actor.of(request.user), row)
+        return redirect("console:consents", slug=membership.tenant.slug)
+    voices = row.voices.filter(deleted_at=None)
+    content = {"consent": row, "voices": voices, "page": "voices"}
+    return page(request, membership, "delete_consent", content)
+
+
+@require_safe
+@member_page(Permission.MANAGE_VOICES)
+def evidence(request: HttpRequest, membership: Membership, name: str) -> HttpResponse:
+    """As a file to keep, never shown in the page; who opened it is audited."""
+    row = _row(membership, name)
+    try:
+        content = storage.get(Blob.EVIDENCE, row.evidence or "0")
+    except DamagedError:
+        raise Http404 from None
+    record(Actor.of(request.user), Action.EVIDENCE_OPENED, membership.tenant, row.public_id)
+    is_sound = row.evidence_type == RECORDING
+    media_type = "application/octet-stream" if is_sound else row.evidence_type
+    response = HttpResponse(content, media_type)
+    response["Content-Disposition"] = f'attachment; filename="{row.public_id}"'
+    return response
+
+
+def _show(
+    request: HttpRequest, membership: Membership, row: Consent, form: ExpiryForm
+) -> HttpResponse:
+    content = {
+        "consent": row,
+        "voices": row.voices.filter(deleted_at=None),
+        "register": library.register(row),
+        "expiry": form,
+        "withdrawal": WithdrawForm(),
+        "page": "voices",
+    }
+    return page(request, membership, "consent", content, 400 if form.errors else 200)
+
+
+def _record(request: HttpRequest, membership: Membership, form: ConsentForm) -> Consent:
+    terms = form.terms().checked()
+    proof = content_of(form.cleaned_data["recording"])
+    found = async_to_sync(evidence_of)(proof, "recording")
+    return services.record_consent(Actor.of(request.user), membership.tenant, terms, found)
+
+
+def _row(membership: Membership, name: str) -> Consent:
+    row = selectors.consent_of(membership.tenant_id, name)
+    if row is None:
+        raise Http404
+    return row

@@ -1,0 +1,103 @@
+"""New voices: cloned from a recording, designed from a description, recorded once more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods, require_POST
+
+from ttsapp.audit.services import Actor
+from ttsapp.console.access import member_fetch, member_page
+from ttsapp.console.shell import page
+from ttsapp.console.views.voices import caller_of, form_of, own_row, show_voice
+from ttsapp.errors import ApiError, invalid
+from ttsapp.http import json_response
+from ttsapp.tenants.models import Membership, Permission
+from ttsapp.voices.forms import CloneForm, DesignForm, RecordingForm
+from ttsapp.voices.models import Voice
+from ttsapp.voices.services import cloning, designing
+
+NAMES = cloning.Names(recording="recording", text="text", consent="consent")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_page(Permission.MANAGE_VOICES)
+def clone(request: HttpRequest, membership: Membership) -> HttpResponse:
+    tenant = membership.tenant
+    if request.method != "POST":
+        form = CloneForm(tenant=tenant, initial={"consent": request.GET.get("consent")})
+        return page(request, membership, "clone", {"form": form, "page": "voices"})
+    form = CloneForm(request.POST, request.FILES, tenant=tenant)
+    if form.is_valid():
+        try:
+            return _to(membership, _clone(request, membership, form))
+        except ApiError as error:
+            form.refuse(error)
+    return page(request, membership, "clone", {"form": form, "page": "voices"}, 400)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_page(Permission.MANAGE_VOICES)
+def design(request: HttpRequest, membership: Membership) -> HttpResponse:
+    form = DesignForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            actor, caller = Actor.of(request.user), caller_of(membership)
+            prompt, make = form.cleaned_data["prompt"], async_to_sync(designing.design)
+            return _to(membership, make(actor, caller, membership.tenant, form.described(), prompt))
+        except ApiError as error:
+            form.refuse(error)
+    status = 400 if form.errors else 200
+    return page(request, membership, "design", {"form": form, "page": "voices"}, status)
+
+
+@require_POST
+@member_page(Permission.MANAGE_VOICES)
+def renew(request: HttpRequest, membership: Membership, name: str) -> HttpResponse:
+    """Another recording of the same speaker: the voice's next version."""
+    row = own_row(membership, name)
+    form = RecordingForm(request.POST, request.FILES)
+    if form.is_valid():
+        try:
+            sample, text = content_of(form.cleaned_data["recording"]), form.cleaned_data["text"]
+            async_to_sync(cloning.renew)(Actor.of(request.user), row, sample, text, NAMES)
+            return _to(membership, row)
+        except ApiError as error:
+            form.refuse(error)
+    return show_voice(request, membership, row, form_of(row), form)
+
+
+@member_fetch("POST", Permission.MANAGE_VOICES)
+async def check(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """What is found in a recording; nothing is kept."""
+    sent = request.FILES.get("recording")
+    if sent is None:
+        raise invalid("recording is required: choose a file.", "recording", "missing_field")
+    found = await cloning.referenced(content_of(sent), request.POST.get("text", ""), NAMES)
+    return json_response(found.report)
+
+
+def content_of(file: Any) -> bytes:
+    """Of an uploaded file."""
+    content: bytes = file.read()
+    return content
+
+
+def _clone(request: HttpRequest, membership: Membership, form: CloneForm) -> Voice:
+    given = form.cleaned_data
+    return async_to_sync(cloning.clone)(
+        Actor.of(request.user),
+        membership.tenant,
+        form.described(),
+        given["consent"],
+        content_of(given["recording"]),
+        given["text"],
+        names=NAMES,
+    )
+
+
+def _to(membership: Membership, voice: Voice) -> HttpResponse:
+    return redirect("console:voice", slug=membership.tenant.slug, name=voice.public_id)

@@ -1,0 +1,208 @@
+"""The library: what can be spoken with, heard before it is chosen; changed, shared, deleted."""
+
+from __future__ import annotations
+
+from asgiref.sync import async_to_sync
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from ttsapp.audit.services import Actor
+from ttsapp.console.access import member_page
+from ttsapp.console.shell import page
+from ttsapp.errors import ApiError
+from ttsapp.keys.authentication import Caller
+from ttsapp.tenants.models import Membership, Permission
+from ttsapp.voices import artifacts, library, previews, selectors, tasks
+from ttsapp.voices.catalogue import Catalogue
+from ttsapp.voices.forms import CodeForm, DescriptionForm, RecordingForm
+from ttsapp.voices.models import Share, Voice
+from ttsapp.voices.sentences import PREVIEWS
+from ttsapp.voices.services import registry
+
+NOTHING = Catalogue(())
+OWNERS = ("own", "shared", "preset")
+
+
+@require_safe
+@member_page(Permission.VIEW)
+def voices(request: HttpRequest, membership: Membership) -> HttpResponse:
+    return show_library(request, membership, CodeForm())
+
+
+def show_library(
+    request: HttpRequest, membership: Membership, form: CodeForm, status: int = 200
+) -> HttpResponse:
+    served = _served(membership)
+    found = library.cards(membership.tenant_id, served or NOTHING)
+    text, owner = request.GET.get("q", "").casefold(), request.GET.get("owner", "")
+    content = {
+        "cards": [card for card in found if _matches(card, text, owner)],
+        "is_filtered": bool(text or owner),
+        "is_away": served is None,
+        "may_clone": served is not None and served.maker(in_context=False) is not None,
+        "may_design": served is not None and served.describer() is not None,
+        "places": range(1, PREVIEWS + 1),
+        "owners": OWNERS,
+        "cache": artifacts.cache.counters(),
+        "form": form,
+    }
+    return page(request, membership, "voices", content, status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_page(Permission.VIEW)
+def voice(request: HttpRequest, membership: Membership, name: str) -> HttpResponse:
+    row = own_row(membership, name)
+    if request.method == "POST":
+        return _change(request, membership, row)
+    return show_voice(request, membership, row, form_of(row))
+
+
+def show_voice(
+    request: HttpRequest,
+    membership: Membership,
+    row: Voice,
+    form: DescriptionForm,
+    recording: RecordingForm | None = None,
+) -> HttpResponse:
+    used = library.uses(membership.tenant_id, [row.public_id])
+    content = {
+        "voice": row,
+        "versions": row.versions.order_by("-number"),
+        "form": form,
+        "recording": recording or RecordingForm(),
+        "use": used.get(row.public_id, library.Use()),
+        "shares": library.shares(row),
+        "code": registry.share_code(row) if membership.may(Permission.MANAGE_VOICES) else "",
+        "places": range(1, PREVIEWS + 1),
+        "page": "voices",
+    }
+    is_wrong = form.errors or (recording is not None and recording.errors)
+    return page(request, membership, "voice", content, 400 if is_wrong else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_page(Permission.MANAGE_VOICES)
+def delete_voice(request: HttpRequest, membership: Membership, name: str) -> HttpResponse:
+    row = own_row(membership, name)
+    if request.method != "POST":
+        return page(request, membership, "delete_voice", {"voice": row, "page": "voices"})
+    registry.delete_voice(Actor.of(request.user), row)
+    return redirect("console:voices", slug=membership.tenant.slug)
+
+
+@require_safe
+@member_page(Permission.VIEW)
+def preview(request: HttpRequest, membership: Membership, name: str, place: int) -> HttpResponse:
+    """The sound, or 202 while a worker makes it."""
+    served = _served(membership)
+    model = served.default() if served is not None else None
+    if model is None or not 1 <= place <= PREVIEWS:
+        raise Http404
+    try:
+        wanted = model.preset(name)
+    except ApiError:
+        raise Http404 from None
+    speaker = previews.model_of(served or NOTHING, wanted)
+    content = previews.find(speaker, wanted, place - 1) if speaker is not None else None
+    if content is None:
+        tasks.make_previews.delay(membership.tenant_id, name)
+        message = "The preview is being made: try again in a moment."
+        return HttpResponse(message, "text/plain", status=202)
+    return HttpResponse(content, "audio/mpeg")
+
+
+@require_POST
+@member_page(Permission.MANAGE_VOICES)
+def hide(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """A preset, or shows it again."""
+    name, actor = request.POST.get("name", "")[:100], Actor.of(request.user)
+    served = _served(membership) or NOTHING
+    if name not in {preset.name for model in served.models for preset in model.presets}:
+        raise Http404
+    if request.POST.get("show"):
+        registry.show_preset(actor, membership.tenant, name)
+    else:
+        registry.hide_preset(actor, membership.tenant, name)
+    return redirect("console:voices", slug=membership.tenant.slug)
+
+
+@require_POST
+@member_page(Permission.MANAGE_VOICES)
+def accept_share(request: HttpRequest, membership: Membership) -> HttpResponse:
+    form = CodeForm(request.POST)
+    if form.is_valid():
+        try:
+            code = form.cleaned_data["code"]
+            registry.accept_share(Actor.of(request.user), membership.tenant, code)
+            return redirect("console:voices", slug=membership.tenant.slug)
+        except ApiError as error:
+            form.refuse(error)
+    return show_library(request, membership, form, status=400)
+
+
+@require_POST
+@member_page(Permission.MANAGE_VOICES)
+def end_share(request: HttpRequest, membership: Membership, name: str) -> HttpResponse:
+    """By the owner for one account (`share`), or by whom it is shared with."""
+    found = Share.objects.filter(voice__public_id=name, voice__deleted_at=None)
+    number = request.POST.get("share", "")
+    if number:
+        is_number = number.isdecimal() and len(number) < 19
+        found = found.filter(voice__tenant=membership.tenant, pk=number if is_number else 0)
+    else:
+        found = found.filter(tenant=membership.tenant)
+    share = found.select_related("voice__tenant", "tenant").first()
+    if share is None:
+        raise Http404
+    registry.end_share(Actor.of(request.user), membership.tenant, share)
+    if number:
+        return redirect("console:voice", slug=membership.tenant.slug, name=name)
+    return redirect("console:voices", slug=membership.tenant.slug)
+
+
+def own_row(membership: Membership, name: str) -> Voice:
+    row = selectors.voice_of(membership.tenant_id, name)
+    if row is None:
+        raise Http404
+    return row
+
+
+def caller_of(membership: Membership) -> Caller:
+    return Caller(membership.tenant_id, None, f"user:{membership.user_id}")
+
+
+def _change(request: HttpRequest, membership: Membership, row: Voice) -> HttpResponse:
+    if not membership.may(Permission.MANAGE_VOICES):
+        raise PermissionDenied
+    form = DescriptionForm(request.POST)
+    if form.is_valid():
+        try:
+            said = form.described()
+            changed = {name: getattr(said, name) for name in registry.CHANGEABLE}
+            changed["tags"] = list(said.tags)
+            registry.change_voice(Actor.of(request.user), row, **changed)
+            return redirect("console:voice", slug=membership.tenant.slug, name=row.public_id)
+        except ApiError as error:
+            form.refuse(error)
+    return show_voice(request, membership, row, form)
+
+
+def form_of(row: Voice) -> DescriptionForm:
+    now = {name: getattr(row, name) for name in registry.CHANGEABLE}
+    return DescriptionForm(initial={**now, "tags": ", ".join(row.tags)})
+
+
+def _served(membership: Membership) -> Catalogue | None:
+    """None while the engine is away: the page says so."""
+    try:
+        return async_to_sync(selectors.catalogue)(caller_of(membership))
+    except ApiError:
+        return None
+
+
+def _matches(card: library.Card, text: str, owner: str) -> bool:
+    words = " ".join((card.name, card.description, card.language, card.kind, *card.tags))
+    return text in words.casefold() and owner in ("", card.owner)

@@ -1,0 +1,130 @@
+"""What people are shown of voices and consents: cards, use, and the register of what was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Count, Sum
+from django.utils import timezone
+
+from ttsapp import ids
+from ttsapp.speech.models import RequestLog
+from ttsapp.voices.catalogue import Catalogue
+from ttsapp.voices.models import Consent, HiddenPreset, Share, Voice
+from ttsapp.voices.own import Preset
+from ttsapp.voices.selectors import live_voices
+
+USE_DAYS = 30
+PAGE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Of a voice in the last thirty days."""
+
+    requests: int = 0
+    characters: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """`owner`: preset, own or shared. `state`: as the voice's, or `away` while no engine has its
+    model."""
+
+    id: str
+    name: str
+    owner: str
+    kind: str
+    state: str
+    language: str
+    description: str
+    tags: tuple[str, ...]
+    use: Use
+    is_hidden: bool = False
+
+
+def cards(tenant_id: int, served: Catalogue) -> list[Card]:
+    """The tenant's own and shared voices, newest first, then the checkpoints'."""
+    rows = list(live_voices(tenant_id))
+    presets = [preset for model in served.models for preset in model.presets]
+    used = uses(tenant_id, (*(row.public_id for row in rows), *(each.name for each in presets)))
+    hidden = set(HiddenPreset.objects.filter(tenant_id=tenant_id).values_list("name", flat=True))
+    usable = {voice.name for voice in served.own}
+    made = [_made(row, tenant_id, used, row.public_id in usable) for row in rows]
+    return made + [_preset(each, used, each.name in hidden) for each in presets]
+
+
+def _made(row: Voice, tenant_id: int, used: dict[str, Use], is_usable: bool) -> Card:
+    state = row.state if is_usable or row.state != "active" else "away"
+    return Card(
+        id=row.public_id,
+        name=row.name,
+        owner="own" if row.tenant_id == tenant_id else "shared",
+        kind=row.kind,
+        state=state,
+        language=row.language,
+        description=row.description,
+        tags=tuple(row.tags),
+        use=used.get(row.public_id, Use()),
+    )
+
+
+def _preset(preset: Preset, used: dict[str, Use], is_hidden: bool) -> Card:
+    return Card(
+        id=preset.name,
+        name=preset.name,
+        owner="preset",
+        kind="preset",
+        state="active",
+        language=preset.native_language,
+        description=preset.description,
+        tags=(),
+        use=used.get(preset.name, Use()),
+        is_hidden=is_hidden,
+    )
+
+
+def uses(tenant_id: int, names: Iterable[str]) -> dict[str, Use]:
+    since = ids.lowest(timezone.now() - timedelta(days=USE_DAYS))
+    found = RequestLog.objects.filter(tenant_id=tenant_id, id__gte=since, voice__in=set(names))
+    rows = found.order_by().values("voice").annotate(n=Count("pk"), sum=Sum("characters"))
+    return {row["voice"]: Use(row["n"], row["sum"]) for row in rows}
+
+
+def shares(voice: Voice) -> list[Share]:
+    """Who they are is not told: one account learns nothing of another."""
+    return list(Share.objects.filter(voice=voice).select_related("voice__tenant", "tenant"))
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """All audio made under a consent: the tenant's own requests, newest first, and how many others
+    made with a voice that was shared with them."""
+
+    requests: int
+    characters: int
+    audio_ms: int
+    by_others: int
+    rows: tuple[RequestLog, ...]
+
+    @property
+    def audio_minutes(self) -> float:
+        return self.audio_ms / 60_000
+
+
+def register(consent: Consent) -> Register:
+    names = consent.voices.values_list("public_id", flat=True)
+    made = RequestLog.objects.filter(voice__in=list(names), audio_ms__gt=0)
+    sums = made.aggregate(
+        n=Count("pk"), characters=Sum("characters", default=0), ms=Sum("audio_ms", default=0)
+    )
+    own = made.filter(tenant_id=consent.tenant_id).select_related("key")
+    return Register(
+        requests=sums["n"],
+        characters=sums["characters"],
+        audio_ms=sums["ms"],
+        by_others=sums["n"] - own.count(),
+        rows=tuple(own[:PAGE]),
+    )
