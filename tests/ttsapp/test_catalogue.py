@@ -41,7 +41,7 @@ def test_voices_without_a_description_are_shared_by_all() -> None:
 
 def test_a_model_without_voices_has_no_stock_names() -> None:
     assert stock_voices(model()) == {}
-    with pytest.raises(ApiError, match="has no voices of its own"):
+    with pytest.raises(ApiError, match="a preset needs one of kind custom_voice"):
         model().preset("alloy")
 
 
