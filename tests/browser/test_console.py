@@ -16,7 +16,8 @@ from ttsapp.launch import access
 pytestmark = [needs_chromium, pytest.mark.timeout(300)]
 
 ROOT = "/console/default"
-PAGES = ("", "/playground", "/requests", "/keys", "/usage", "/start")
+PAGES = ("", "/playground", "/requests", "/keys", "/usage", "/billing", "/start")
+MONEY = ("/platform/prices", "/platform/costs", "/platform/costs/settings", "/platform/invoices")
 TEXT = "It's a quiet morning."
 
 
@@ -141,8 +142,8 @@ def test_filters_stay_in_the_address(page: Page) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_page_is_wider_than_the_screen(page: Page, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
-    for path in PAGES:
-        page.goto(f"{ROOT}{path}")
+    for path in (*(f"{ROOT}{path}" for path in PAGES), *MONEY):
+        page.goto(path)
         excess = page.evaluate("document.scrollingElement.scrollWidth - innerWidth")
         assert excess <= 0, path
 
@@ -160,6 +161,22 @@ def test_everything_that_can_be_used_has_a_name(page: Page) -> None:
     unnamed = """[...document.querySelectorAll('a,button,input:not([type=hidden]),select,textarea')]
         .filter((e) => !(e.textContent.trim() || e.labels?.length || e.ariaLabel))
         .map((e) => e.outerHTML)"""
-    for path in PAGES:
-        page.goto(f"{ROOT}{path}")
+    for path in (*(f"{ROOT}{path}" for path in PAGES), *MONEY):
+        page.goto(path)
         assert page.evaluate(unnamed) == [], path
+
+
+def test_sliders_say_what_a_million_would_cost(page: Page) -> None:
+    page.goto("/platform/costs")
+    page.fill("#whatif-fixed", "0")
+    page.fill("#whatif-speed", "594")
+    page.fill("#whatif-revenue", "10")
+    page.fill("#whatif-price", "6.5")
+    page.fill("#whatif-slider", "50")
+
+    expect(page.locator("#whatif-cost")).to_have_text("6.08 USD")
+    expect(page.locator("#whatif-margin")).to_have_text("39.2 %")
+    expect(page.locator("#whatif-even")).to_have_text("30.4 %")
+    page.fill("#whatif-slider", "100")
+    expect(page.locator("#whatif-cost")).to_have_text("3.04 USD")
+    assert page.locator("figure[data-table='whatif-table'] canvas").count() == 1

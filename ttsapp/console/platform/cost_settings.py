@@ -104,8 +104,9 @@ def _show(
     filled: dict[str, django_forms.Form],
     status: int = 200,
 ) -> HttpResponse:
+    empty = {what: make(auto_id=f"{what}-%s") for what, (make, _) in ADDED.items()}
     content = {
-        "forms": {what: make() for what, (make, _) in ADDED.items()} | filled,
+        "forms": empty | filled,
         "currency": settings.CURRENCY,
         "classes": selectors.classes(),
         "engines": selectors.engines(),

@@ -39,9 +39,9 @@ function show() {
   draw(figure);
 }
 
-// Some times the price of today is as far as a slider need go.
+// Three times the price of today is as far as a slider need go.
 function setPrice(price) {
-  fields.price.max = Math.max(1, Math.ceil(3 * price));
+  fields.price.max = Math.ceil(3 * price) || 20;
   fields.price.value = price;
 }
 
