@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from django.db import connection
-from django.db.models import Field, Model
+from django.db.models import Field, JSONField, Model
 
 Row = TypeVar("Row", bound=Model)
 
@@ -48,6 +48,13 @@ def _source(rows: Sequence[Row], fields: Sequence[Field[Any, Any]]) -> tuple[str
     driver more than the database."""
     columns = [[getattr(row, field.attname) for row in rows] for field in fields]
     if connection.vendor == "postgresql":
+        # The driver knows every type that a field has, but JSON.
+        columns = [
+            [field.get_db_prep_value(value, connection) for value in column]
+            if isinstance(field, JSONField)
+            else column
+            for field, column in zip(fields, columns, strict=True)
+        ]
         arrays = ", ".join(f"%s::{field.db_type(connection)}[]" for field in fields)
         return f"SELECT * FROM unnest({arrays})", columns
     stored = [

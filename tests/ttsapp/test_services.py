@@ -25,6 +25,7 @@ CORE = (
     "admin",
     "overview_figures",
     "limits",
+    "idempotency",
 )
 LEDGER = ("rollups", "upkeep")
 

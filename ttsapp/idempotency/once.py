@@ -42,6 +42,7 @@ async def once(
     try:
         kept = await database.write(services.claim, claim)
     except DatabaseError as error:
+        log.error("the database does not answer", error=repr(error))
         raise database.unavailable() from error
     if kept is not None:
         return _again(kept)
