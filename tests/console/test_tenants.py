@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from tests.console.conftest import SignIn
 from tests.ttsapp.conftest import Party
@@ -62,3 +63,23 @@ def test_a_suspension_needs_a_reason(sign_in: SignIn, alice: Party) -> None:
     client.post("/platform/tenants/alice/restore")
     alice.tenant.refresh_from_db()
     assert alice.tenant.suspended_at is None
+
+
+def test_a_role_over_the_installation_is_given_and_taken(sign_in: SignIn, alice: Party) -> None:
+    client = sign_in("alice")
+    seen = []
+    for role in ("auditor", "operator", "none"):
+        call_command("platform_role", role, "alice")
+        seen.append(client.get("/platform/webhooks").status_code)
+    assert seen == [403, 200, 404]
+    entries = AuditEntry.objects.filter(tenant=None, target="alice").order_by("sequence")
+    assert [entry.changes["role"] for entry in entries] == [
+        [None, "auditor"],
+        ["auditor", "operator"],
+        ["operator", None],
+    ]
+
+
+def test_nobody_of_that_name(db: None) -> None:
+    with pytest.raises(CommandError, match="nobody has the user name zoe"):
+        call_command("platform_role", "auditor", "zoe")

@@ -90,7 +90,10 @@ def test_measured_figures_are_the_stored_ones() -> None:
 
 # The place of the code among the arguments.
 CODE_AT = {"ApiError": 1, "invalid": 2}
-CODES_OF_PAGES = {"signed_out", "forbidden", "unknown_tenant", "bad_request"}
+CODES_OF_PAGES = {
+    *("signed_out", "forbidden", "unknown_tenant", "bad_request", "too_many_webhooks"),
+    *("invitation_closed", "already_member", "last_owner"),
+}
 
 
 def test_every_public_error_code_is_in_the_table_for_callers() -> None:
