@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 import grpc
 import pytest
+from django.conf import settings
 
 from gpu_engine.proto import engine_pb2 as pb
 from tests.ttsapp.scripted_engine import EngineThread, Script, custom_voice_model
-from ttsapp.engine.client import EngineClient
+from ttsapp.engine.client import EngineClient, client, close
 from ttsapp.errors import ApiError
+from ttsapp.speech.segment import Segment
 
 BASE = pb.Model(id="scripted-clones", kind="base", fingerprint="b-1", can_encode_voice=True)
 
@@ -37,15 +40,15 @@ def engines(threads: tuple[EngineThread, ...]) -> tuple[EngineThread, ...]:
 
 @asynccontextmanager
 async def all_of(threads: tuple[EngineThread, ...]) -> AsyncIterator[EngineClient]:
-    client = EngineClient(thread.target for thread in threads)
-    await client.models()
-    yield client
-    await client.close()
+    fleet = EngineClient(thread.target for thread in threads)
+    await fleet.models()
+    yield fleet
+    await fleet.close()
 
 
-async def spoken(client: EngineClient, model: str) -> None:
+async def spoken(fleet: EngineClient, model: str) -> None:
     """One stream, read to its first audio and left."""
-    stream = client.synthesize(model)
+    stream = fleet.synthesize(model)
     await stream.start(pb.Start(model=model, text="Hello.", complete=True))
     while not (await stream.next("input")).HasField("audio"):
         pass
@@ -59,8 +62,8 @@ def heard(threads: tuple[EngineThread, ...]) -> list[int]:
 async def test_models_of_all_engines_are_served_each_once(
     engines: tuple[EngineThread, ...],
 ) -> None:
-    async with all_of(engines) as client:
-        assert [model.id for model in await client.models()] == [
+    async with all_of(engines) as fleet:
+        assert [model.id for model in await fleet.models()] == [
             "scripted-voices",
             "scripted-clones",
         ]
@@ -69,16 +72,16 @@ async def test_models_of_all_engines_are_served_each_once(
 async def test_a_stream_goes_to_an_engine_that_serves_its_model(
     engines: tuple[EngineThread, ...],
 ) -> None:
-    async with all_of(engines) as client:
-        await spoken(client, "scripted-clones")
+    async with all_of(engines) as fleet:
+        await spoken(fleet, "scripted-clones")
     assert heard(engines) == [0, 0, 1]
 
 
 async def test_replicas_share_streams(engines: tuple[EngineThread, ...]) -> None:
-    async with all_of(engines) as client:
-        held = client.synthesize("scripted-voices")
+    async with all_of(engines) as fleet:
+        held = fleet.synthesize("scripted-voices")
         await held.start(pb.Start(text="Hello.", complete=True))
-        await spoken(client, "scripted-voices")
+        await spoken(fleet, "scripted-voices")
         held.abort()
         engines[0].engine.wait_for_stream()
     assert heard(engines) == [1, 1, 0]
@@ -88,30 +91,91 @@ async def test_a_replica_that_went_away_gets_no_streams_for_a_moment(
     engines: tuple[EngineThread, ...],
 ) -> None:
     engines[0].engine.script = Script(hang_up_after=0)
-    async with all_of(engines) as client:
+    async with all_of(engines) as fleet:
         with pytest.raises(ApiError) as refusal:
-            await spoken(client, "scripted-voices")
+            await spoken(fleet, "scripted-voices")
         assert refusal.value.status == 503
-        await spoken(client, "scripted-voices")
-        await spoken(client, "scripted-voices")
+        await spoken(fleet, "scripted-voices")
+        await spoken(fleet, "scripted-voices")
     assert heard(engines) == [1, 2, 0]
+
+
+@dataclass
+class Asked:
+    """As much of an order as a segment needs."""
+
+    model: pb.Model
+    text_field: str = "input"
+    speed: float = 1.0
+
+    def start(self, text: str, *, is_complete: bool) -> pb.Start:
+        return pb.Start(model=self.model.id, text=text, complete=is_complete)
+
+
+FULL = Script(error=pb.Error(code="engine_full", retryable=True, retry_after_ms=500))
+
+
+@pytest.fixture
+def configured(
+    engines: tuple[EngineThread, ...], monkeypatch: pytest.MonkeyPatch
+) -> tuple[EngineThread, ...]:
+    monkeypatch.setattr(settings, "ENGINES", tuple(engine.target for engine in engines))
+    return engines
+
+
+async def heard_of(segment: Segment) -> int:
+    """Bytes."""
+    await client().models()
+    segment.open()
+    try:
+        return sum([len(pcm) async for pcm in segment.sound()])
+    finally:
+        await close()
+
+
+async def test_a_refusal_before_audio_is_taken_to_another_replica(
+    configured: tuple[EngineThread, ...],
+) -> None:
+    configured[0].engine.script = FULL
+    assert await heard_of(Segment(Asked(custom_voice_model()), "Hello there.")) == 5 * 3840
+    assert heard(configured) == [1, 1, 0]
+    assert configured[1].engine.heard[0].text == "Hello there."
+
+
+async def test_a_refusal_by_all_replicas_is_told(configured: tuple[EngineThread, ...]) -> None:
+    for replica in configured[:2]:
+        replica.engine.script = FULL
+    with pytest.raises(ApiError) as refusal:
+        await heard_of(Segment(Asked(custom_voice_model()), "Hello there."))
+    assert (refusal.value.code, refusal.value.retry_after_ms) == ("engine_full", 500)
+    assert heard(configured) == [1, 1, 0]
+
+
+async def test_what_has_begun_to_sound_is_not_begun_again(
+    configured: tuple[EngineThread, ...],
+) -> None:
+    configured[0].engine.script = Script(hang_up_after=2)
+    with pytest.raises(ApiError) as refusal:
+        await heard_of(Segment(Asked(custom_voice_model()), "Hello there."))
+    assert refusal.value.status == 503
+    assert heard(configured) == [1, 0, 0]
 
 
 async def test_a_replica_with_other_weights_waits_for_its_turn(
     engines: tuple[EngineThread, ...],
 ) -> None:
     engines[1].engine.models = [custom_voice_model("scripted-2")]
-    async with all_of(engines) as client:
-        held = client.synthesize("scripted-voices")
-        await spoken(client, "scripted-voices")
+    async with all_of(engines) as fleet:
+        held = fleet.synthesize("scripted-voices")
+        await spoken(fleet, "scripted-voices")
         held.abort()
     assert heard(engines)[1] == 0
 
 
 async def test_an_engine_that_is_away_is_still_known(engines: tuple[EngineThread, ...]) -> None:
-    async with all_of(engines) as client:
+    async with all_of(engines) as fleet:
         engines[2].stop()
-        served = [model.id for model in await client.models()]
+        served = [model.id for model in await fleet.models()]
     assert served == ["scripted-voices", "scripted-clones"]
 
 
@@ -120,41 +184,41 @@ async def test_an_engine_that_never_answered_hides_no_other(
 ) -> None:
     engines[0].stop()
     engines[1].stop()
-    async with all_of(engines) as client:
-        assert [model.id for model in await client.models()] == ["scripted-clones"]
-        assert (await client.status()).engine_id == "scripted"
+    async with all_of(engines) as fleet:
+        assert [model.id for model in await fleet.models()] == ["scripted-clones"]
+        assert (await fleet.status()).engine_id == "scripted"
 
 
 async def test_all_engines_away_is_a_503(engines: tuple[EngineThread, ...]) -> None:
     for engine in engines:
         engine.stop()
-    client = EngineClient(engine.target for engine in engines)
-    for question in (client.models, client.status):
+    fleet = EngineClient(engine.target for engine in engines)
+    for question in (fleet.models, fleet.status):
         with pytest.raises(ApiError) as refusal:
             await question()
         assert (refusal.value.status, refusal.value.code) == (503, "engine_unavailable")
-    await client.close()
+    await fleet.close()
 
 
 async def test_one_that_is_ready_is_enough(engines: tuple[EngineThread, ...]) -> None:
     engines[0].engine.state = pb.EngineStatus.STATE_STARTING
     engines[1].stop()
-    async with all_of(engines) as client:
-        assert (await client.status()).state == pb.EngineStatus.STATE_READY
+    async with all_of(engines) as fleet:
+        assert (await fleet.status()).state == pb.EngineStatus.STATE_READY
 
 
 async def test_a_voice_is_made_by_an_engine_that_can(engines: tuple[EngineThread, ...]) -> None:
-    async with all_of(engines) as client:
+    async with all_of(engines) as fleet:
         request = pb.EncodeVoiceRequest(model="scripted-clones", pcm=b"\0" * 96_000)
-        assert (await client.encode_voice(request, 5.0)).id
+        assert (await fleet.encode_voice(request, 5.0)).id
     assert [len(thread.engine.encoded) for thread in engines] == [0, 0, 1]
 
 
 async def test_a_voice_cannot_be_made_while_its_engine_is_away(
     engines: tuple[EngineThread, ...],
 ) -> None:
-    async with all_of(engines) as client:
+    async with all_of(engines) as fleet:
         engines[2].stop()
         with pytest.raises(grpc.aio.AioRpcError) as refusal:
-            await client.encode_voice(pb.EncodeVoiceRequest(model="scripted-clones"), 5.0)
+            await fleet.encode_voice(pb.EncodeVoiceRequest(model="scripted-clones"), 5.0)
     assert refusal.value.code() is grpc.StatusCode.UNAVAILABLE

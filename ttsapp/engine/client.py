@@ -25,6 +25,10 @@ class EngineClient:
     def synthesize(self, model: str) -> EngineStream:
         return self._least_busy(self._serving(model)).synthesize()
 
+    def has_another(self, model: str) -> bool:
+        """Whether one serves it that was not away, or full, a moment ago."""
+        return any(not engine.is_resting for engine in self._serving(model))
+
     async def models(self) -> list[engine_pb2.Model]:
         """What they serve together, in the order of the setting. Raises ApiError 503 while all are
         away."""

@@ -12,7 +12,9 @@ log = structlog.get_logger()
 
 RETRY_AFTER_MS = 1000
 # What another engine might not say.
-ENGINE_BUSY = frozenset({"engine_full", "engine_down", "engine_restarted", "engine_draining"})
+ENGINE_BUSY = frozenset(
+    {"engine_full", "engine_down", "engine_restarted", "engine_draining", "engine_unavailable"}
+)
 # INTERNAL is also what a write to a stream that the engine has just ended turns into.
 _GONE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.INTERNAL)
 

@@ -104,10 +104,13 @@ class Segment:
         while self.finished is None:
             try:
                 event = await self._next()
-            except ApiError:
+            except ApiError as error:
                 if self._is_cancelled:
                     return
-                raise
+                if not self._may_ask_another(error):
+                    raise
+                self.open()
+                continue
             if event.HasField("finished"):
                 self._note_finished(event.finished)
             elif event.HasField("accepted"):
@@ -121,6 +124,12 @@ class Segment:
                 yield told
         if not self._is_cancelled and (told := self._telling.finish()):
             yield told
+
+    def _may_ask_another(self, error: ApiError) -> bool:
+        """Before any of it was made, where an engine that has not just refused serves its model."""
+        if self.made_bytes or error.code not in errors.ENGINE_BUSY:
+            return False
+        return client().has_another(self._order.model.id)
 
     def part(self, heard_bytes: int | None = None) -> Part:
         """What of it was delivered, or heard, for the charge rules."""
