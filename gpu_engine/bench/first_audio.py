@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import grpc
 
+from gpu_engine.bench.forms import Form
 from gpu_engine.bench.load import poisson
 from gpu_engine.proto import engine_pb2, engine_pb2_grpc
 
@@ -54,17 +54,10 @@ class Grpc:
 class Http:
     """Through the gateway, over connections that are kept, as clients' libraries do."""
 
-    def __init__(self, host: str, port: int, key: str, voice: str) -> None:
+    def __init__(self, host: str, port: int, key: str, form: Form) -> None:
         self._where = (host, port)
         self._idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
-        fields = {"model": "tts-1", "voice": voice, "input": TEXT, "response_format": "pcm"}
-        body = json.dumps(fields | {"seed": 1}).encode()
-        head = (
-            f"POST /v1/audio/speech HTTP/1.1\r\nHost: {host}:{port}\r\n"
-            f"Authorization: Bearer {key}\r\nContent-Type: application/json\r\n"
-            f"Content-Length: {len(body)}\r\n\r\n"
-        )
-        self._request = head.encode() + body
+        self._request = form.request(f"{host}:{port}", key)
 
     async def ask(self) -> float:
         connection = await self._connection()

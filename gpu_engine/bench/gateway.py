@@ -26,14 +26,18 @@ import uvloop
 from rich.console import Console
 from rich.table import Table
 
-from gpu_engine.bench.first_audio import Grpc, Http, Window, window
+from gpu_engine.bench import forms
+from gpu_engine.bench.first_audio import TEXT, Grpc, Http, Window, window
 from gpu_engine.bench.machine import describe
 from gpu_engine.bench.scripted import MODEL, VOICE
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 START_SECONDS = 60.0
+WARM_UP_SECONDS = 1.5
+FORM_RATE = 10.0
 PERCENTILES = (50, 95, 99)
 HOST = "127.0.0.1"
+Percentiles = dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,25 +58,50 @@ class Gateway:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rates", type=float, nargs="+", default=[1.0, 10.0, 50.0])
-    parser.add_argument("--requests", type=int, default=600, help="about so many in each window")
-    parser.add_argument("--longest", type=float, default=30.0, help="seconds of a window at most")
-    parser.add_argument("--rounds", type=int, default=3, help="windows each way, in turns")
+    parser.add_argument("--requests", type=int, default=300, help="about so many in each window")
+    parser.add_argument("--longest", type=float, default=12.0, help="seconds of a window at most")
+    parser.add_argument("--rounds", type=int, default=2, help="windows each way, in turns")
+    parser.add_argument("--form-seconds", type=float, default=2.5, help="of each API and format")
     parser.add_argument("--out", type=Path, default=Path("docs/benchmarks/gateway.json"))
     arguments = parser.parse_args()
     with running() as gateway:
         results = uvloop.run(_measure(gateway, arguments))
     machine = {**describe(), "command": "make bench-gateway"}
-    report = {"machine": machine, "rounds": arguments.rounds, "rates": results}
+    report = {"machine": machine, "rounds": arguments.rounds, **results}
     arguments.out.write_text(json.dumps(report, indent=1) + "\n", "utf-8")
-    _show(results)
+    _show(report)
     return 0
 
 
-async def _measure(gateway: Gateway, arguments: argparse.Namespace) -> list[dict[str, Any]]:
+async def _measure(gateway: Gateway, arguments: argparse.Namespace) -> dict[str, Any]:
     raw = Grpc(gateway.engine, MODEL, VOICE)
-    http = Http(HOST, gateway.port, gateway.key, VOICE)
-    for ask in (raw.ask, http.ask) * 2:
-        await window(ask, 20.0, 2.0, 0)  # does not count
+    usual = Http(HOST, gateway.port, gateway.key, forms.openai(TEXT, VOICE))
+    for ask in (raw.ask, usual.ask) * 2:
+        await window(ask, 20.0, WARM_UP_SECONDS, 0)  # does not count
+    rates = await _by_rate(raw, usual, gateway, arguments)
+    by_form = await _by_form(raw, gateway, arguments.form_seconds)
+    await raw.close()
+    await usual.close()
+    return {"rates": rates, "form_rate": FORM_RATE, "forms": by_form}
+
+
+async def _by_form(raw: Grpc, gateway: Gateway, seconds: float) -> list[dict[str, Any]]:
+    """Every API in PCM, and every format of OpenAI's."""
+    engine = _percentiles((await window(raw.ask, FORM_RATE, seconds, 0)).first_audio_ms)
+    found = []
+    for form in forms.every(TEXT, VOICE):
+        http = Http(HOST, gateway.port, gateway.key, form)
+        await http.ask()  # opens a connection, and whatever is loaded for its format
+        through = (await window(http.ask, FORM_RATE, seconds, 0)).first_audio_ms
+        await http.close()
+        asked = {"dialect": form.dialect, "format": form.format, "requests": len(through)}
+        found.append({**asked, **_against(engine, _percentiles(through))})
+    return found
+
+
+async def _by_rate(
+    raw: Grpc, http: Http, gateway: Gateway, arguments: argparse.Namespace
+) -> list[dict[str, Any]]:
     results = []
     for rate in arguments.rates:
         seconds = min(arguments.longest, arguments.requests / rate)
@@ -85,8 +114,6 @@ async def _measure(gateway: Gateway, arguments: argparse.Namespace) -> list[dict
             rounds.append({**_round(straight, through), "web_cpu_ms_a_request": round(cpu, 2)})
         best = min(rounds, key=lambda entry: float(entry["added_ms"]["p50"]))
         results.append({"rate": rate, "seconds": seconds, "best": best, "rounds": rounds})
-    await raw.close()
-    await http.close()
     return results
 
 
@@ -94,15 +121,18 @@ def _round(straight: Window, through: Window) -> dict[str, Any]:
     engine, gateway = (_percentiles(taken.first_audio_ms) for taken in (straight, through))
     return {
         "requests": len(through.first_audio_ms),
-        "engine_ms": engine,
-        "gateway_ms": gateway,
-        "added_ms": {name: round(gateway[name] - engine[name], 3) for name in engine},
+        **_against(engine, gateway),
         "load_late_ms": _percentiles(through.late_ms),
         "load_average": round(os.getloadavg()[0], 2),
     }
 
 
-def _percentiles(values: list[float]) -> dict[str, float]:
+def _against(engine: Percentiles, gateway: Percentiles) -> dict[str, Percentiles]:
+    added = {name: round(gateway[name] - engine[name], 3) for name in engine}
+    return {"engine_ms": engine, "gateway_ms": gateway, "added_ms": added}
+
+
+def _percentiles(values: list[float]) -> Percentiles:
     found = np.percentile(values, PERCENTILES)
     return {
         f"p{name}": round(float(value), 3) for name, value in zip(PERCENTILES, found, strict=True)
@@ -171,15 +201,16 @@ def _free_port() -> int:
         return port
 
 
-def _show(results: list[dict[str, Any]]) -> None:
+def _show(report: dict[str, Any]) -> None:
+    rates = [(f"{entry['rate']:g} requests/s", entry["best"]) for entry in report["rates"]]
+    by_form = [(f"{entry['dialect']}, {entry['format']}", entry) for entry in report["forms"]]
     table = Table(title="First audio in ms: straight from the engine, through the gateway, added")
-    for heading in ("requests/s", "engine p50", "p95", "gateway p50", "p95", "added p50", "p95"):
+    for heading in ("", "engine p50", "p95", "gateway p50", "p95", "added p50", "p95"):
         table.add_column(heading, justify="right")
-    for entry in results:
-        best = entry["best"]
+    for name, row in rates + by_form:
         parts = ("engine_ms", "gateway_ms", "added_ms")
-        cells = [f"{best[part][name]:.2f}" for part in parts for name in ("p50", "p95")]
-        table.add_row(f"{entry['rate']:g}", *cells)
+        cells = [f"{row[part][at]:.2f}" for part in parts for at in ("p50", "p95")]
+        table.add_row(name, *cells)
     Console().print(table)
 
 

@@ -14,6 +14,7 @@ def test_it_works(tmp_path: Path) -> None:
     out = tmp_path / "gateway.json"
     command = [sys.executable, "-m", "gpu_engine.bench.gateway", "--out", str(out)]
     command += ["--rates", "5", "10", "--requests", "5", "--longest", "1", "--rounds", "2"]
+    command += ["--form-seconds", "0.2"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert run.returncode == 0, run.stderr
@@ -27,7 +28,19 @@ def test_it_works(tmp_path: Path) -> None:
         assert entry["best"] in entry["rounds"]
         for one in entry["rounds"]:
             assert one["requests"] >= 1
-            for name in ("p50", "p95", "p99"):
-                added = one["gateway_ms"][name] - one["engine_ms"][name]
-                assert one["added_ms"][name] == pytest.approx(added, abs=0.002)
-                assert one["engine_ms"][name] > 0
+            assert_sums(one)
+    asked = {(entry["dialect"], entry["format"]) for entry in report["forms"]}
+    assert asked == {
+        *(("openai", name) for name in ("pcm", "wav", "mp3", "opus", "aac", "flac")),
+        *((dialect, "pcm") for dialect in ("elevenlabs", "cartesia", "deepgram")),
+        ("dashscope", "pcm in events"),
+    }
+    for entry in report["forms"]:
+        assert_sums(entry)
+
+
+def assert_sums(row: dict[str, dict[str, float]]) -> None:
+    for name in ("p50", "p95", "p99"):
+        added = row["gateway_ms"][name] - row["engine_ms"][name]
+        assert row["added_ms"][name] == pytest.approx(added, abs=0.002)
+        assert row["engine_ms"][name] > 0
