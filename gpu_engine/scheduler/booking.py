@@ -147,7 +147,7 @@ class Booking:
         t = self._table
         stalled = (t.stage[rows] == GENERATED) | t.out_of_text[rows]
         over = stalled & (t.pending[rows] <= 0)
-        enough = t.held[rows] >= self._choice.needed(self._choice.streams, rows)
+        enough = t.held[rows] >= self._choice.needed(rows)
         lasting: Flags = over | enough | t.background[rows]
         return lasting
 

@@ -55,6 +55,8 @@ class Choice:
         """Seconds by which listeners ran dry lately: later ones are given that much more."""
         self.streams = 0
         """Streams that spoke when it last looked."""
+        self.rivals = 0
+        """Those of them whose listeners have too little in hand to let others go first."""
 
     def look(self, now: float) -> View:
         t, chosen = self._table, self._settings
@@ -67,6 +69,7 @@ class Choice:
             last |= resting
         streams = int(np.count_nonzero(steps & (free | (ahead < chosen.busy_lead))))
         self.streams = streams
+        self.rivals = int(np.count_nonzero(steps & (free | (ahead < chosen.rival_lead))))
         silent = np.flatnonzero(t.silent)
         chunk, room = self._chunk(streams, pending, silent, now)
         due = self._due(chunk, room, pending, last)
@@ -94,25 +97,27 @@ class Choice:
         """So much that after trimming the audio in hand lasts until the next chunk."""
         t = self._table
         fresh = t.decoded[rows] == 0
-        missing = self.needed(streams, rows) - t.held[rows] + fresh * self.trim_s
+        missing = self.needed(rows) - t.held[rows] + fresh * self.trim_s
         frames = np.ceil(missing / (FRAME_S + self._outlook.late[streams])).astype(np.int64)
         frames = np.maximum(frames, np.where(fresh, t.ramp[rows, 0], 1))
         first: Slots = np.minimum(frames, self._settings.longest_chunk)
         return first
 
-    def needed(self, streams: int, rows: Slots) -> Seconds:
+    def needed(self, rows: Slots) -> Seconds:
         """Audio that must be in a listener's hands so that the next chunk comes in time, and, on a
-        device that can't keep up, what the rest of the speech will fall behind."""
+        device that can't keep up, what the rest of the speech will fall behind. Streams that are
+        far ahead are counted for the latter alone: the next chunk goes before theirs."""
         t, outlook = self._table, self._outlook
         rest = np.maximum(0.0, t.cap[rows] * self.spoken_share - t.frames[rows])
-        behind: Seconds = self.caution + outlook.next_chunk(streams) + outlook.late[streams] * rest
+        soon, late = outlook.next_chunk(max(1, self.rivals)), outlook.late[self.streams]
+        behind: Seconds = self.caution + soon + late * rest
         return np.minimum(behind, self._settings.longest_hold)
 
     def _due(self, chunk: Slots, room: Slots, pending: Slots, last: Flags) -> Slots:
         """Whole chunks; the rest of what is complete; all there is where the next frame would come
         too late. One frame alone is not worth a decode on a device whose decodes are slow."""
         t = self._table
-        whole = np.where(last, self._settings.longest_chunk, chunk)
+        whole = np.where(last, self._outlook.longest, chunk)
         rushed = (room <= pending) & (pending >= self._outlook.least_rush)
         due = np.where(pending >= whole, whole, np.where(last | rushed, pending, 0))
         due[t.decoding] = 0

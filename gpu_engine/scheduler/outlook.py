@@ -25,7 +25,8 @@ class Outlook:
     `step[n]`: one frame of every stream. `codec[n, m]`: decoding m frames of every stream.
     `steady[n]`: the smallest chunk that keeps up. `rate[n]`: seconds a frame, chunks at their best;
     `late[n]`: what that is above real time. `cushion[n]`: room for what can't be predicted.
-    `fits`: streams that fit into real time.
+    `fits`: streams that fit into real time. `longest`: frames that one stream may have decoded at
+    once: nobody can go before a decode that has begun.
     """
 
     def __init__(self, costs: CostModel, settings: SchedulerSettings) -> None:
@@ -57,6 +58,8 @@ class Outlook:
         self.cushion = (chosen.cushion + self.step) / (1 - busy)
         fitting = np.flatnonzero(best <= chosen.utilisation * FRAME_S)
         self.fits = int(fitting[-1]) if len(fitting) else 0
+        quick = int(np.searchsorted(self.codec[1], chosen.longest_job, side="right")) - 1
+        self.longest = max(quick, int(self.steady[1]))
         self.least_rush = 1 if self.codec[1, 1] < FRAME_S / 8 else 2
 
     def chunk_times(self, streams: int) -> Table:

@@ -37,6 +37,9 @@ class SchedulerSettings:
     cushion: float = 0.008
     # Audio is held back before the first release at most this long.
     longest_hold: float = 2.0
+    rival_lead: float = 0.75
+    # Who has less in hand is as urgent as a stream that has just begun.
+    rival_lead: float = 0.75
     busy_lead: float = 3.0
     idle_lead: float = 12.0
     # A batch that stands before a first frame takes rows with more time than the horizon only

@@ -70,6 +70,7 @@ class Scheduler:
             wait = self.admission.wait(stream, now)
             raise EngineFull(retry_after_ms=max(1, round(1000 * wait)))
         self.totals.streams += 1
+        stream.ramp = tuple(min(step, self.outlook.longest) for step in stream.ramp)
         self.waiting.push(stream)
         self._admit(now)
         seated = stream.id in self.seats.slot_of

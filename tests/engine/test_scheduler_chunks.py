@@ -54,6 +54,20 @@ def test_a_chunk_is_never_longer_than_the_ramp_allows_on_a_fast_device() -> None
     assert chunks(done) == [2, 2, 4, 8, 16, 8]
 
 
+def test_no_decode_of_one_stream_lasts_longer_than_others_should_wait() -> None:
+    """Ten frames take 49 ms there, and the sixteen that the ramp ends with 76."""
+    done = together(1, costs=CPU)
+    assert max(chunks(done)) == 10
+
+
+def test_streams_far_ahead_hold_no_new_one_back() -> None:
+    speaks = {"ramp": RAMPS["balanced"], "silent_frames": 1.0}
+    ahead = [Client(0.0, speech=100, **speaks) for _ in range(3)]  # type: ignore[arg-type]
+    done = Simulation([*ahead, Client(1.5, speech=60, **speaks)], costs=CPU).run()  # type: ignore[arg-type]
+    assert done.listeners[3].first_at == pytest.approx(1.5 + 0.101, abs=0.001)
+    assert max(gaps(done)) == 0.0
+
+
 def test_with_a_short_lead_chunks_stay_small_and_grow_with_it() -> None:
     done = together(4, costs=CPU)
     first = [job.frames for _, job in done.jobs if job.kind is Kind.CODEC and 0 in job.ids.tolist()]
