@@ -46,6 +46,7 @@ def test_the_request_log_tells_how_it_went(http: httpx.Client, alice: Party) -> 
     ).json()
     assert log["finish_reason"] == "stop"
     assert (log["status"], log["characters"], log["billed_characters"]) == (200, 12, 12)
+    assert log["underruns"] == 0
     assert (log["audio_ms"], log["seed"], log["voice"]) == (400, 7, "Anna")
     assert log["model"] == "scripted-voices"
     assert log["error"] is None

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from billing import selectors as billing
+from billing.models import UsageEvent
 from ttsapp.speech import selectors
 from ttsapp.speech.models import RequestLog
 from ttsapp.voices.catalogue import RETIRED_MODELS, Catalogue, SpeechModel, stock_voices
@@ -43,18 +44,13 @@ def speech_request(tenant_id: int, request_id: UUID) -> dict[str, Any] | None:
     """How one of the tenant's requests fared; None for one that is not theirs."""
     log = selectors.request(tenant_id, request_id)
     if log is not None:
-        return _logged(log, _billed(tenant_id, request_id))
+        return _logged(log, billing.event(tenant_id, request_id))
     if billing.is_open(tenant_id, request_id):
         return {"id": str(request_id), "object": "audio.speech.request", "state": "in_progress"}
     return None
 
 
-def _billed(tenant_id: int, request_id: UUID) -> int:
-    event = billing.event(tenant_id, request_id)
-    return event.billed_characters if event else 0
-
-
-def _logged(log: RequestLog, billed_characters: int) -> dict[str, Any]:
+def _logged(log: RequestLog, event: UsageEvent | None) -> dict[str, Any]:
     error = {"code": log.error_code, "param": log.error_field or None} if log.error_code else None
     return {
         "id": str(log.id),
@@ -67,10 +63,11 @@ def _logged(log: RequestLog, billed_characters: int) -> dict[str, Any]:
         "response_format": log.response_format,
         "seed": log.seed,
         "characters": log.characters,
-        "billed_characters": billed_characters,
+        "billed_characters": event.billed_characters if event else 0,
         "audio_ms": log.audio_ms,
         "first_audio_ms": log.first_audio_ms,
         "total_ms": log.total_ms,
+        "underruns": event.underruns if event else 0,
         "finish_reason": log.finish_reason or None,
         "error": error,
     }
