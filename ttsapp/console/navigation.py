@@ -42,6 +42,7 @@ TENANT = (
     Entry("alerts", "Alerts", Permission.VIEW),
     Entry("webhooks", "Webhooks", Permission.MANAGE_WEBHOOKS),
     Entry("audit", "Audit", Permission.VIEW_AUDIT),
+    Entry("settings", "Settings", Permission.MANAGE_SETTINGS),
     Entry("start", "Quick start", Permission.VIEW),
 )
 
@@ -54,6 +55,7 @@ PLATFORM = (
     Entry("invoices", "Invoices", PlatformPermission.VIEW),
     Entry("alerts", "Alerts", PlatformPermission.VIEW, below=("webhooks",)),
     Entry("audit", "Audit", PlatformPermission.VIEW_AUDIT),
+    Entry("settings", "Settings", PlatformPermission.VIEW),
 )
 
 

@@ -1,7 +1,7 @@
 from django.urls import path
 
 from ttsapp.console import money_urls
-from ttsapp.console.platform import alerts, audit, engines, overview, tenants, webhooks
+from ttsapp.console.platform import alerts, audit, engines, overview, settings, tenants, webhooks
 
 app_name = "platform"
 
@@ -23,6 +23,7 @@ urlpatterns = [
     path("engines", engines.engines, name="engines"),
     path("engines/now", engines.engines_now, name="engines_now"),
     path("overview", overview.overview, name="overview"),
+    path("settings", settings.settings, name="settings"),
     path("tenants", tenants.tenants, name="tenants"),
     path("tenants/<slug:slug>", tenants.tenant, name="tenant"),
     path("tenants/<slug:slug>/suspend", tenants.suspend, name="suspend"),

@@ -10,6 +10,7 @@ from ttsapp.console.views import (
     overview,
     playground,
     requests,
+    settings,
     start,
     usage,
     webhooks,
@@ -54,5 +55,6 @@ urlpatterns = [
     ),
     path("<slug:slug>/audit", audit.audit, name="audit"),
     path("<slug:slug>/audit.jsonl", audit.audit_export, name="audit_export"),
+    path("<slug:slug>/settings", settings.settings, name="settings"),
     path("<slug:slug>/start", start.start, name="start"),
 ]

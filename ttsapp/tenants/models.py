@@ -56,6 +56,7 @@ class PlatformPermission(Enum):
     MANAGE_TENANTS = "manage_tenants"
     MANAGE_PRICES = "manage_prices"
     VIEW_AUDIT = "view_audit"
+    MANAGE_OPERATORS = "manage_operators"
 
 
 class PlatformRole(models.TextChoices):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
@@ -31,6 +31,12 @@ def platform_role(user: AbstractBaseUser | AnonymousUser) -> PlatformRole | None
         return PlatformRole.OPERATOR
     found = PlatformMembership.objects.filter(user__id=user.pk or 0).first()
     return PlatformRole(found.role) if found else None
+
+
+def platform_people() -> QuerySet[User]:
+    """Everybody with a role over the installation."""
+    some = Q(is_superuser=True) | Q(platform_membership__isnull=False)
+    return User.objects.filter(some).select_related("platform_membership").order_by("username")
 
 
 def tenants(name: str = "", state: str = "") -> QuerySet[Tenant]:

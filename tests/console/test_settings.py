@@ -1,0 +1,53 @@
+"""The settings of a tenant and of the installation."""
+
+from __future__ import annotations
+
+import pytest
+
+from billing.models import Retention
+from tests.console.conftest import SignIn
+from tests.ttsapp.conftest import Party
+from ttsapp.audit.models import AuditEntry
+from ttsapp.tenants import selectors
+from ttsapp.tenants.models import PlatformRole
+
+PAGE = "/console/alice/settings"
+
+
+def test_it_works(sign_in: SignIn, alice: Party) -> None:
+    sign_in("alice").post(PAGE, {"name": "Alicia", "days": "90"})
+    alice.tenant.refresh_from_db()
+    assert (alice.tenant.name, Retention.objects.get().days) == ("Alicia", 90)
+    changes = AuditEntry.objects.filter(actor="user:alice").order_by("sequence")
+    assert [entry.changes for entry in changes] == [
+        {"name": ["Alice", "Alicia"]},
+        {"days": [None, 90]},
+    ]
+
+
+@pytest.mark.parametrize("days", ["61", "3651", "many"])
+def test_a_time_that_events_cannot_be_kept_for(sign_in: SignIn, alice: Party, days: str) -> None:
+    response = sign_in("alice").post(PAGE, {"name": "Alicia", "days": days})
+    alice.tenant.refresh_from_db()
+    assert list(response.context["form"].errors) == ["days"]
+    assert alice.tenant.name == "Alice"
+
+
+def test_what_is_not_changed_is_not_audited(sign_in: SignIn, alice: Party) -> None:
+    sign_in("alice").post(PAGE, {"name": "Alice", "days": ""})
+    assert not AuditEntry.objects.filter(actor="user:alice").exists()
+
+
+def test_an_operator_gives_and_takes_roles(sign_in: SignIn, alice: Party) -> None:
+    operator = sign_in("operator")
+    operator.post("/platform/settings", {"username": "alice", "role": "auditor"})
+    assert selectors.platform_role(alice.user) is PlatformRole.AUDITOR
+    operator.post("/platform/settings", {"username": "alice", "role": "none"})
+    assert selectors.platform_role(alice.user) is None
+
+
+def test_a_role_for_nobody(sign_in: SignIn) -> None:
+    fields = {"username": "nobody", "role": "operator"}
+    response = sign_in("operator").post("/platform/settings", fields)
+    assert response.status_code == 400
+    assert list(response.context["form"].errors) == ["username"]

@@ -1,0 +1,53 @@
+"""What a tenant decides for itself, and what the installation has decided for it."""
+
+from __future__ import annotations
+
+from django import forms
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods
+
+from billing.models import Retention
+from billing.upkeep.models import FEWEST_DAYS, MOST_DAYS
+from billing.upkeep.retention import keep_for
+from ttsapp.audit.services import Actor
+from ttsapp.console.access import member_page
+from ttsapp.console.shell import page
+from ttsapp.limits.fields import NAMES
+from ttsapp.tenants.models import Membership, Permission, Tenant
+from ttsapp.tenants.services import rename_tenant
+
+
+class SettingsForm(forms.Form):
+    name = forms.CharField(max_length=100)
+    days = forms.IntegerField(
+        min_value=FEWEST_DAYS,
+        max_value=MOST_DAYS,
+        required=False,
+        label="Days that usage events are kept (empty: for ever)",
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_page(Permission.MANAGE_SETTINGS)
+def settings(request: HttpRequest, membership: Membership) -> HttpResponse:
+    tenant = membership.tenant
+    days = _days(tenant)
+    initial = {"name": tenant.name, "days": days}
+    form = SettingsForm(request.POST if request.method == "POST" else None, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        actor, wanted = Actor.of(request.user), form.cleaned_data
+        with transaction.atomic():
+            rename_tenant(actor, tenant, wanted["name"])
+            if wanted["days"] != days:
+                keep_for(actor, tenant, wanted["days"])
+        return redirect("console:settings", slug=tenant.slug)
+    limits = [(name.replace("_", " "), getattr(tenant, name)) for name in NAMES]
+    content = {"form": form, "limits": limits}
+    return page(request, membership, "settings", content, 400 if form.errors else 200)
+
+
+def _days(tenant: Tenant) -> int | None:
+    found = Retention.objects.filter(tenant=tenant).first()
+    return found.days if found else None
