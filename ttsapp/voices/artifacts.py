@@ -60,11 +60,10 @@ class ArtifactCache:
                 self._nbytes -= len(dropped)
                 self._evictions += 1
 
-    def keep(self, digests: frozenset[str], of: frozenset[str]) -> None:
-        """Drops those `of` a tenant's that are no longer among its `digests`: deleted voices leave
-        every process's memory as soon as it learns of them."""
+    def forget(self, *digests: str) -> None:
+        """What was deleted leaves memory too."""
         with self._lock:
-            for digest in of - digests:
+            for digest in digests:
                 if (dropped := self._held.pop(digest, None)) is not None:
                     self._nbytes -= len(dropped)
 

@@ -116,7 +116,8 @@ async def _of_tenant(memory: _Memory, plain: Catalogue, caller: Caller) -> Catal
     if known is None or known.number != number:
         rows = await database.read(tenant_voices, tenant_id)
         if known is not None:
-            artifacts.cache.keep(rows.artifacts, known.rows.artifacts)
+            # Another process may have deleted some.
+            artifacts.cache.forget(*(known.rows.artifacts - rows.artifacts))
         known = _note(memory, tenant_id, _Known(number, rows, plain, _with(plain, rows)))
     elif known.plain is not plain:
         known = _Known(number, known.rows, plain, _with(plain, known.rows))

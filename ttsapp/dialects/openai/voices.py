@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -21,7 +22,7 @@ from ttsapp.voices.catalogue import Catalogue
 from ttsapp.voices.clips.evidence import evidence_of
 from ttsapp.voices.models import Voice
 from ttsapp.voices.own import OwnVoice
-from ttsapp.voices.selectors import listed
+from ttsapp.voices.selectors import catalogue, listed
 from ttsapp.voices.services import cloning, consents, designing, registry
 from ttsapp.voices.uploads import Form
 
@@ -39,7 +40,8 @@ async def voices(request: HttpRequest, caller: Caller) -> HttpResponseBase:
     if request.method == "GET":
         return json_response(documents.voices(await listed(caller)))
     made = await _make(request, caller)
-    return json_response(await _document(made))
+    served = await catalogue(replace(caller, shelf=None))
+    return json_response(documents.own_voice(_own(served, made.public_id)))
 
 
 @endpoint(OPENAI, "GET", "DELETE")
@@ -121,12 +123,6 @@ def _sent(request: HttpRequest) -> Form:
     if request.content_type == "application/json":
         return uploads.json_form(request.read(), _FIELDS, ("name",))
     return uploads.form(request, _FIELDS, _FILES)
-
-
-async def _document(made: Voice) -> dict[str, Any]:
-    own = await database.read(selectors.own_voice, made, made.tenant_id)
-    assert own is not None
-    return documents.own_voice(own)
 
 
 def _own(served: Catalogue, name: str) -> OwnVoice:

@@ -8,7 +8,7 @@ from functools import partial
 from django.db import transaction
 from django.db.models import F
 
-from ttsapp.voices import storage
+from ttsapp.voices import artifacts, storage
 from ttsapp.voices.models import Consent, Share, Shelf, Voice, VoiceVersion
 from ttsapp.voices.storage import Blob
 
@@ -42,6 +42,7 @@ def release(blobs: Iterable[tuple[Blob, str]]) -> None:
 def _remove_unless_used(kind: Blob, digest: str) -> None:
     if not _is_used(kind, digest):
         storage.remove(kind, digest)
+        artifacts.cache.forget(digest)
 
 
 def _is_used(kind: Blob, digest: str) -> bool:
