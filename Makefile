@@ -11,6 +11,8 @@ PIP := $(PY) -m pip --disable-pip-version-check
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
 HEARING := .venv-speech/.ready
+FRAMEWORKS := .venv-clients/.ready
+JAVASCRIPT := tests/clients/js/node_modules/.ready
 LOCKED := constraints.txt pyproject.toml
 PIP_VERSION := 26.0
 
@@ -37,7 +39,7 @@ PART_MIB ?=
 # of tests/conftest.py.
 PYTEST ?= -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run demo test test-browser test-kernels crash-test test-speech check format proto check-proto bench-local bench-load bench-capacity bench-gateway bench-voices bench-metering eval-speech tiny-stage lock screenshots setup setup-dev clean
+.PHONY: help run demo test test-browser test-kernels crash-test test-speech test-clients check format proto check-proto bench-local bench-load bench-capacity bench-gateway bench-voices bench-metering eval-speech tiny-stage lock screenshots setup setup-dev clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -52,7 +54,7 @@ demo: $(READY) ## one text to a WAV file, everything checked (TEXT, OUT, VOICE)
 	@exec $(PY) -m ttsapp.launch demo --text "$$PARLANCE_DEMO_TEXT" --out "$(OUT)" --voice "$(VOICE)" --device "$(DEVICE)"
 
 test: $(READY_DEV) ## the whole suite (TESTS=path for a part)
-	$(PY) -m pytest $(PYTEST) -m "not speech" $(TESTS)
+	$(PY) -m pytest $(PYTEST) -m "not speech and not clients" $(TESTS)
 
 check: $(READY_DEV) check-proto ## lint, format, strict types, import contracts, generated code
 	$(VENV)/bin/ruff check .
@@ -106,6 +108,11 @@ screenshots: $(READY_DEV) ## docs/screenshots, with the installed Chromium (ALL=
 test-browser: $(READY_DEV) ## the console in the installed Chromium
 	$(PY) -m pytest tests/browser
 
+test-clients: $(READY_DEV) $(FRAMEWORKS) $(JAVASCRIPT) ## tenants' own clients, unmodified: Python, JavaScript, Pipecat, LiveKit
+	$(PY) -m pytest -m clients tests/clients
+	$(PY) -m pytest tests/ttsapp/test_openai_sdk.py tests/ttsapp/test_elevenlabs_sdk.py \
+	  tests/ttsapp/test_cartesia_sdk.py tests/ttsapp/test_dashscope_sdk.py tests/ttsapp/test_deepgram_sdk.py
+
 test-kernels: $(READY_DEV) ## GPU kernels without a GPU: interpreted, and compiled for sm_90 (minutes)
 	@$(PY) -c 'import triton' 2>/dev/null || $(PIP) install --no-deps --group kernels
 	PARLANCE_COMPILE_KERNELS=1 $(PY) -m pytest tests/kernels
@@ -153,7 +160,7 @@ lock: ## pin the newest versions that fit pyproject.toml
 	rm -rf build/lock
 
 clean: ## remove environments and caches; var/, the product's data, stays
-	rm -rf $(VENV) .venv-speech build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-speech .venv-clients tests/clients/js/node_modules build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 is needed: PYTHON=/path/to/python3.11 make run"; exit 1; }
@@ -172,6 +179,16 @@ $(READY_DEV): $(READY)
 	@echo "Installing what its tests need"
 	$(PIP) install -c constraints.txt --group dev
 	$(PIP) install --no-deps -c constraints.txt dashscope
+	@touch $@
+
+# An environment of their own: 750 MB, and pins that are not ours.
+$(FRAMEWORKS): tests/clients/frameworks/requirements.txt
+	@$(PYTHON) -m venv .venv-clients
+	.venv-clients/bin/python -m pip install --disable-pip-version-check --quiet -r $<
+	@touch $@
+
+$(JAVASCRIPT): tests/clients/js/package-lock.json
+	npm ci --prefix tests/clients/js --no-audit --no-fund
 	@touch $@
 
 # Its own environment: the recogniser is no part of the product. Without it the tests are skipped.

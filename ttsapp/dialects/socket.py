@@ -107,6 +107,13 @@ class DialectSocket(AsyncWebsocketConsumer):
         else:
             await self.send(bytes_data=frame)
 
+    async def quietly(self, telling: Awaitable[None]) -> None:
+        """For what follows from no message: the connection may be gone by then."""
+        try:
+            await telling
+        except Exception as error:  # noqa: BLE001  servers tell of lost connections in many ways
+            log.debug("socket was closed already", error=repr(error))
+
     # ---- Channels
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -158,20 +165,14 @@ class DialectSocket(AsyncWebsocketConsumer):
     def _broke(self) -> None:
         """Nobody may be left waiting at a socket whose clock no longer runs."""
         self.leave()
-        background.spawn(self._close_broken())
-
-    async def _close_broken(self) -> None:
-        try:
-            await self.close(code=SERVER_FAULT)
-        except Exception as error:  # noqa: BLE001  servers tell of lost connections in many ways
-            log.debug("socket was closed already", error=repr(error))
+        background.spawn(self.quietly(self.close(code=SERVER_FAULT)))
 
     def _close_idle(self) -> None:
         """A context has deadlines of its own."""
         if any(not one.context.is_over for one in self._speaking):
             self._idle.start()
         else:
-            background.spawn(self.close(code=NORMAL))
+            background.spawn(self.quietly(self.close(code=NORMAL)))
 
     async def _refuse(self, error: ApiError) -> None:
         """A true status where the server can answer a handshake with one, else its 403."""

@@ -139,7 +139,7 @@ class RealtimeSocket(DialectSocket):
         await self._speak_committed()
 
     def _rested(self) -> None:
-        background.spawn(self._go_on(self._end_text))
+        background.spawn(self.quietly(self._go_on(self._end_text)))
 
     # ---- the responses
 

@@ -100,7 +100,7 @@ class ElevenLabsSocket(DialectSocket):
         return voice
 
     def _refuse_late(self) -> None:
-        background.spawn(self._say_that_it_is_late())
+        background.spawn(self.quietly(self._say_that_it_is_late()))
 
     async def _say_that_it_is_late(self) -> None:
         message = "You didn't provide an API key: send xi-api-key with the first message."

@@ -20,6 +20,7 @@ FEMALE = {
     "Xb7hH8MSUJpSbSDYk0k2": "Alice",
     "XrExE9yKIg1WjnnlVkGX": "Matilda",
     "cgSgspJ2msm6clMCkdW9": "Jessica",
+    "hpp4J3VqNfWAUOO0d1Us": "Bella",
     "jBpfuIE2acCO8z3wKNLl": "Gigi",
     "jsCqWAovK2LkecY7zXl4": "Freya",
     "oWAxZDx7w5VEj9dCyTzz": "Grace",
@@ -64,8 +65,7 @@ MALE = {
     "zcAOhNBS3c14rBihAFp1": "Giovanni",
 }
 PREMADE = {**FEMALE, **MALE}
-# Sarah was called Bella before.
-_IDS = {"bella": "EXAVITQu4vr4xnSDxMaL", **{name.lower(): id for id, name in PREMADE.items()}}
+_IDS = {name.lower(): id for id, name in PREMADE.items()}
 
 
 def preset(model: SpeechModel, wanted: str) -> Preset:
