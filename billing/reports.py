@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
 
-from billing.models import UsageEvent
 from billing.rollups.selectors import DAY, HOUR, sums, total
 from ttsapp.keys.models import ApiKey
 from ttsapp.tenants.models import Tenant
@@ -89,12 +86,6 @@ def by_day_and_key(tenant: Tenant, since: datetime, until: datetime) -> list[Key
     """Oldest day first; only days with use."""
     rows = sums(since, until, _COLUMNS, by=("key_id",), interval="day", tenant_id=tenant.pk)
     return sorted(_key_uses(rows), key=lambda use: (str(use.day), *_console_last(use)))
-
-
-def charges(tenant: Tenant, requests: Iterable[UUID]) -> dict[UUID, int]:
-    """Characters charged for these requests; what was refused has no entry."""
-    found = UsageEvent.objects.filter(tenant=tenant, pk__in=list(requests))
-    return dict(found.values_list("pk", "billed_characters"))
 
 
 def _used(row: dict[str, Any]) -> Used:

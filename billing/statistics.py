@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from uuid import UUID
 
-from billing.models import UsageEvent
 from billing.rollups.selectors import sums
 from ttsapp.keys.models import ApiKey
 
@@ -72,12 +69,6 @@ def axis(since: datetime, until: datetime, interval: str, most: int) -> list[dat
         starts.append(start)
         start = _next(start, interval)
     return starts
-
-
-def charged(tenant_id: int, requests: Iterable[UUID]) -> dict[UUID, int]:
-    """Characters charged for these requests; what was refused has no entry."""
-    found = UsageEvent.objects.filter(tenant_id=tenant_id, pk__in=list(requests))
-    return dict(found.values_list("pk", "billed_characters"))
 
 
 def _rows(

@@ -8,6 +8,7 @@ import pytest
 
 from billing import reports
 from billing.reports import Used
+from billing.selectors import charges
 from tests.ttsapp.conftest import Party
 from tests.ttsapp.seeded import use
 from ttsapp.console.charts import Bar, chart
@@ -94,4 +95,4 @@ def test_charges_are_of_ones_own_requests(alice: Party, bob: Party) -> None:
     mine = use(alice.tenant, alice.key, NOON, characters=12)
     refused = use(alice.tenant, alice.key, NOON, "refused")
     theirs = use(bob.tenant, bob.key, NOON, characters=34)
-    assert reports.charges(alice.tenant, [mine, refused, theirs]) == {mine: 12}
+    assert charges(alice.tenant.pk, [mine, refused, theirs]) == {mine: 12}

@@ -12,7 +12,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from billing import reports
+from billing import selectors as billing
 from ttsapp.api.base import Pages, TenantView
 from ttsapp.api.fields import Strict
 from ttsapp.speech import history
@@ -81,7 +81,7 @@ class Requests(TenantView):
 
 def _documents(tenant: Tenant, rows: Iterable[RequestLog]) -> list[dict[str, Any]]:
     rows = list(rows)
-    charges = reports.charges(tenant, (row.pk for row in rows))
+    charges = billing.charges(tenant.pk, (row.pk for row in rows))
     return [
         {**LoggedRequest(row).data, "characters_charged": charges.get(row.pk, 0)} for row in rows
     ]

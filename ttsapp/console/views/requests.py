@@ -101,7 +101,7 @@ def request_detail(request: HttpRequest, membership: Membership, wanted: UUID) -
 
 
 def _rows(tenant: Tenant, logs: list[RequestLog]) -> list[Row]:
-    charges = reports.charges(tenant, (log.pk for log in logs))
+    charges = billing.charges(tenant.pk, (log.pk for log in logs))
     return [Row(log, charges.get(log.pk, 0)) for log in logs]
 
 

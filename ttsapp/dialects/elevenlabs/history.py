@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from billing.statistics import charged
+from billing.selectors import charges
 from ttsapp.dialects.elevenlabs import voices
 from ttsapp.dialects.elevenlabs.query import Query
 from ttsapp.dialects.elevenlabs.request import served_model
@@ -69,7 +69,7 @@ def _wanted(query: Query, served: Catalogue) -> heard.Wanted:
 
 
 def _items(tenant_id: int, rows: list[RequestLog]) -> list[dict[str, Any]]:
-    charges = charged(tenant_id, [row.pk for row in rows])
+    charged = charges(tenant_id, [row.pk for row in rows])
     return [
         {
             "history_item_id": str(row.id),
@@ -81,7 +81,7 @@ def _items(tenant_id: int, rows: list[RequestLog]) -> list[dict[str, Any]]:
             "text": None,
             "date_unix": int(row.at.timestamp()),
             "character_count_change_from": 0,
-            "character_count_change_to": charges.get(row.pk, 0),
+            "character_count_change_to": charged.get(row.pk, 0),
             "content_type": audio_format(row.response_format).content_type,
             "state": "created",
             "settings": None,
