@@ -37,7 +37,6 @@ class SchedulerSettings:
     cushion: float = 0.008
     # Audio is held back before the first release at most this long.
     longest_hold: float = 2.0
-    rival_lead: float = 0.75
     # Who has less in hand is as urgent as a stream that has just begun.
     rival_lead: float = 0.75
     busy_lead: float = 3.0
