@@ -22,6 +22,7 @@ ROWS = (
     Row("/platform/prices/none/default", "POST", platform(403, 404)),
     Row("/platform/costs", "GET", platform(200, 200)),
     Row("/platform/costs.csv", "GET", platform(200, 200)),
+    Row("/platform/costs/tenants.csv", "GET", platform(200, 200)),
     Row("/platform/costs/voices.csv", "GET", platform(200, 200)),
     Row("/platform/costs/settings", "GET", platform(200, 200)),
     Row("/platform/costs/settings/reference", "POST", platform(403, 302), REFERENCE),
