@@ -83,8 +83,8 @@ def test_first_audio_over_all_and_by_hour(alice: Party, bob: Party) -> None:
 
     every, hours = history.first_audio(alice.tenant, NOON)
 
-    assert every == FirstAudio(4, 100, 900)
-    assert hours == {NOON: FirstAudio(3, 200, 900), NOON + HOUR: FirstAudio(1, 50, 50)}
+    assert every == FirstAudio(4, 100, 900, 900)
+    assert hours == {NOON: FirstAudio(3, 200, 900, 900), NOON + HOUR: FirstAudio(1, 50, 50, 50)}
 
 
 def test_first_audio_of_nothing(alice: Party) -> None:
