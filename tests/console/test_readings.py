@@ -44,9 +44,13 @@ def test_no_more_fit_than_the_engine_has_places() -> None:
 
 
 def test_an_idle_engine_is_judged_by_its_last_frames() -> None:
-    before, now = Sample(0.0, status(100)), Sample(1.0, status(100))
-    assert reading(before, now).fits is None
+    before, now = Sample(0.0, status(100, busy=1)), Sample(1.0, status(100, busy=1))
     assert reading(before, now, known_cost=0.005).fits == 16
+    assert reading(before, now).fits == 8
+
+
+def test_an_engine_that_never_spoke_is_not_judged() -> None:
+    assert reading(Sample(0.0, status(0)), Sample(1.0, status(0))).fits is None
 
 
 def test_an_engine_that_does_not_serve_has_no_room() -> None:

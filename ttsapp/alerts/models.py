@@ -11,9 +11,9 @@ from ttsapp.ids import uuid7
 
 
 class State(models.TextChoices):
-    OK = "ok"
-    WARNING = "warning"
-    ALERT = "alert"
+    OK = "ok", "ok"
+    WARNING = "warning", "warning"
+    ALERT = "alert", "alert"
     NO_DATA = "no_data", "no data"
 
     @property

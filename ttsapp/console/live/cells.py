@@ -32,7 +32,7 @@ def engine(found: Reading) -> dict[str, Any]:
         "busy_share": round(100 * found.busy, 1),
         "streams_share": round(100 * found.streams / found.capacity, 1) if found.capacity else 0,
         "underruns": f"{found.underruns:,}",
-        "underruns_total": f"{found.underruns_total:,} of {found.streams_total:,} streams",
+        "underruns_total": f"{found.underruns_total:,} since it started",
         "restarts": f"{found.restarts:,}",
         "memory": size(found.memory_bytes),
         "modules": [module(each) for each in found.modules],

@@ -47,7 +47,7 @@ class Cache:
 @dataclass(frozen=True, slots=True)
 class Reading:
     """`realtime`: seconds of speech made a second. `frame_cost`: seconds of the device a frame,
-    None until one was made. `fits`: how many more streams fit at that cost."""
+    None before the first. `fits`: how many more streams fit at that cost."""
 
     id: str
     version: str
@@ -60,7 +60,6 @@ class Reading:
     frames_per_second: float
     underruns: int
     underruns_total: int
-    streams_total: int
     restarts: int
     memory_bytes: int
     modules: tuple[Module, ...]
@@ -99,7 +98,6 @@ def away(name: str) -> Reading:
         frames_per_second=0.0,
         underruns=0,
         underruns_total=0,
-        streams_total=0,
         restarts=0,
         memory_bytes=0,
         modules=(),
@@ -128,17 +126,22 @@ def reading(before: Sample | None, now: Sample, known_cost: float | None = None)
         frames_per_second=frames / seconds if seconds else 0.0,
         underruns=status.underruns_total - since.status.underruns_total if since else 0,
         underruns_total=status.underruns_total,
-        streams_total=status.streams_total,
         restarts=status.core_restarts,
         memory_bytes=status.memory_bytes,
         modules=modules,
         caches=tuple(_cache(name, status.caches[name]) for name in sorted(status.caches)),
-        frame_cost=spent / frames if frames and spent else known_cost,
+        frame_cost=spent / frames if frames and spent else known_cost or _mean_cost(status),
     )
 
 
 def state_of(status: EngineStatus) -> str:
     return EngineStatus.State.Name(status.state).removeprefix("STATE_").lower()
+
+
+def _mean_cost(status: EngineStatus) -> float | None:
+    """Of all frames since the core started: for who has just begun to watch."""
+    spent = sum(status.modules[name].busy_seconds for name in MODULES if name in status.modules)
+    return spent / status.frames_total if status.frames_total and spent else None
 
 
 def _is_before(before: Sample, now: Sample) -> bool:
