@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from gpu_engine.align.numerals import read_out
 from gpu_engine.align.track import TimedWord
 from gpu_engine.align.viterbi import Lattice, Scores, Spans, best_path, find_edges
-from gpu_engine.align.words import Written, is_heard, written
+from gpu_engine.align.words import Written, as_spelled, is_heard, written
 from gpu_engine.models.aligner import STEP, STEP_S, AlignerNet
 
 # Frames: between two looks at a stream that goes on, scored in one look, at the end of what is
@@ -37,6 +38,7 @@ class CtcTrack:
 
     def __init__(self, net: AlignerNet) -> None:
         self._net = net
+        self._read = read_out if "english" in net.config.languages else as_spelled
         self._text, self._text_done = "", False
         self._pcm, self._heard_from, self._frames = bytearray(), 0, 0
         self._scores: Scores = np.empty((0, net.config.labels + 2), np.float32)
@@ -81,7 +83,7 @@ class CtcTrack:
         alphabet = self._net.config.alphabet
         if self._lost or not len(self._scores) or not is_heard(self._text, alphabet):
             return []
-        words = written(self._text, alphabet)
+        words = written(self._text, alphabet, self._read)
         return self._find([word for word in words[self._told :] if self._is_whole(word)])
 
     def _is_whole(self, word: Written) -> bool:

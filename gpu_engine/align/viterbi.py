@@ -17,7 +17,7 @@ Path = NDArray[np.int64]
 NEVER = np.float32(-np.inf)
 ANYTHING = -1
 # What a frame costs that stands for whatever is heard: silence around it goes to the silence.
-_ANYTHING_COST = 0.3
+_ANYTHING_COST = 0.6
 # Frames around a letter's first or last frame in which the word's edge is looked for, and how far
 # the edge of a word beside silence may be from its letters.
 _NEAR, _FAR = 2, 30

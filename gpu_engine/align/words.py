@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 # A character of these scripts is a word by itself.
 _WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _WORD = re.compile(rf"[{_WIDE}]|[^\s{_WIDE}]+")
 _APOSTROPHES = str.maketrans("\u2019\u02bc\u00b4`", "''''")
+_MARKS = ".,;:!?\"'()[]\u201c\u201d\u2018\u2019\u2026\u2014-"
 # A digit takes about as long to say as so many letters.
 _DIGIT_LETTERS = 4
 
@@ -18,7 +19,7 @@ _DIGIT_LETTERS = 4
 @dataclass(frozen=True, slots=True)
 class Written:
     """`text[first:end]`. `letters`: how it sounds, letter by letter; empty where its spelling does
-    not tell, as of numbers. `weight`: how long it takes, in letters."""
+    not tell, as of a number that nothing reads. `weight`: how long it takes, in letters."""
 
     first: int
     end: int
@@ -26,14 +27,23 @@ class Written:
     weight: int
 
 
-def written(text: str, alphabet: str) -> list[Written]:
-    """The words in which something can be said; punctuation belongs to the word it touches."""
-    return list(_written(text, alphabet))
+Reader = Callable[[str], str | None]
 
 
-def _written(text: str, alphabet: str) -> Iterator[Written]:
+def as_spelled(word: str) -> None:
+    """Knows no number."""
+
+
+def written(text: str, alphabet: str, read: Reader = as_spelled) -> list[Written]:
+    """The words in which something can be said; punctuation belongs to the word it touches.
+    `read` says numbers in words."""
+    return list(_written(text, alphabet, read))
+
+
+def _written(text: str, alphabet: str, read: Reader) -> Iterator[Written]:
     for match in _WORD.finditer(text):
-        sounds = [each for each in _folded(match[0]) if each.isalnum() or each == "'"]
+        said = read(match[0].strip(_MARKS)) if any(map(str.isdigit, match[0])) else None
+        sounds = [each for each in _folded(said or match[0]) if each.isalnum() or each == "'"]
         if not any(each.isalnum() for each in sounds):
             continue
         known = all(each in alphabet for each in sounds)

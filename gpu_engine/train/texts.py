@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from gpu_engine.align.numerals import another
 from gpu_engine.train.holdout import held_out, key
-from gpu_engine.train.numerals import another
 from gpu_engine.train.sentences import (
     Avoid,
     Pool,

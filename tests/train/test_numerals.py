@@ -2,7 +2,7 @@ from random import Random
 
 import pytest
 
-from gpu_engine.train.numerals import READINGS, another, cardinal, decimal, money, ordinal, year
+from gpu_engine.align.numerals import READINGS, another, cardinal, decimal, money, ordinal, year
 
 
 @pytest.mark.parametrize(
