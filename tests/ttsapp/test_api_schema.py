@@ -18,6 +18,7 @@ from schemathesis.specs.openapi.checks import (
 from tests.ttsapp.browser import browser
 from tests.ttsapp.conftest import Party
 from tests.ttsapp.seeded import use
+from ttsapp import ids
 from ttsapp.api.documents import document
 from ttsapp.audit.services import SYSTEM
 from ttsapp.lexicon.services import add_word
@@ -43,6 +44,7 @@ FEW = settings(
 def test_every_answer_is_announced(base: str, alice: Party) -> None:
     set_platform_role(SYSTEM, alice.user, PlatformRole.OPERATOR)
     things = {
+        "documents": str(ids.uuid7()),
         "keys": alice.key.public_id,
         "lexicon": str(add_word(SYSTEM, alice.tenant, "Nginx", "engine x").pk),
         "requests": str(use(alice.tenant, alice.key, timezone.now())),

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
+
+from billing.money import to_decimal
 
 
 class Strict(serializers.Serializer[Any]):
@@ -37,6 +40,22 @@ class Strict(serializers.Serializer[Any]):
         serializer = cls(data=data, **options)
         serializer.is_valid(raise_exception=True)
         return dict(serializer.validated_data)
+
+
+@extend_schema_field({"type": "string", "format": "decimal", "example": "3.040000"})
+class MicrosField(serializers.ReadOnlyField):
+    """Money, exactly: a decimal as text, since no program should read it as a float."""
+
+    def to_representation(self, micros: Any) -> str:
+        return str(to_decimal(round(micros)))
+
+
+@extend_schema_field({"type": "number"})
+class ShareField(serializers.ReadOnlyField):
+    """A number that is a fraction here, rounded to six places."""
+
+    def to_representation(self, value: Any) -> float:
+        return round(float(value), 6)
 
 
 class WholeNumber(serializers.IntegerField):

@@ -6,6 +6,8 @@ from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from ttsapp.api import documents
+from ttsapp.api.views.billing import BillingView, DocumentsView
+from ttsapp.api.views.costs import CostsView
 from ttsapp.api.views.keys import Keys
 from ttsapp.api.views.lexicon import Lexicon
 from ttsapp.api.views.limits import LimitsView
@@ -16,12 +18,15 @@ from ttsapp.api.views.voices import VoicesView
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 router.register("tenants", TenantsView, "tenants")
+router.register("tenants/<slug:tenant>/billing", BillingView, "billing")
+router.register("tenants/<slug:tenant>/documents", DocumentsView, "documents")
 router.register("tenants/<slug:tenant>/keys", Keys, "keys")
 router.register("tenants/<slug:tenant>/lexicon", Lexicon, "lexicon")
 router.register("tenants/<slug:tenant>/limits", LimitsView, "limits")
 router.register("tenants/<slug:tenant>/requests", Requests, "requests")
 router.register("tenants/<slug:tenant>/usage", UsageView, "usage")
 router.register("tenants/<slug:tenant>/voices", VoicesView, "voices")
+router.register("platform/costs", CostsView, "platform-costs")
 router.register("platform/tenants", PlatformTenants, "platform-tenants")
 
 urlpatterns = [

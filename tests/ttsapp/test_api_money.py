@@ -1,0 +1,64 @@
+"""What a tenant is billed, and what speech costs, by the management API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from billing.invoices import services
+from billing.prices.selectors import kept
+from tests.billing.selling import AFTER, customer, price_book, seller, speak
+from tests.ttsapp.browser import browser
+from tests.ttsapp.conftest import Party
+from ttsapp.audit.services import SYSTEM
+from ttsapp.tenants.models import PlatformRole
+from ttsapp.tenants.services import set_platform_role
+
+
+@pytest.fixture
+def owner(base: str, alice: Party) -> Iterator[httpx.Client]:
+    """Alice, with an invoice of May over 3,000,000 characters; she runs the installation too."""
+    price_book()
+    customer(alice.tenant, seller())
+    speak(alice.tenant, 3_000_000)
+    services.issue_due(AFTER)
+    set_platform_role(SYSTEM, alice.user, PlatformRole.OPERATOR)
+    with browser(base, "alice") as client:
+        yield client
+    kept.forget()
+
+
+def test_it_works(owner: httpx.Client) -> None:
+    [found] = owner.get("/api/tenants/alice/documents").json()["results"]
+    alone = owner.get(f"/api/tenants/alice/documents/{found['id']}").json()
+    month = owner.get("/api/tenants/alice/billing").json()
+    costs = owner.get("/api/platform/costs?since=2026-05-01&until=2026-05-31").json()
+
+    assert alone == found
+    assert (found["number"], found["total"], found["month"]) == (
+        "PAR-000001",
+        "30.000000",
+        "2026-05-01",
+    )
+    assert found["lines"] == [
+        {
+            "text": "Speech",
+            "model": "",
+            "voice_kind": "",
+            "price_version": 1,
+            "characters": 3_000_000,
+            "per_million": "10.000000",
+            "amount": "30.000000",
+        }
+    ]
+    assert (month["currency"], month["total"], month["lines"]) == ("EUR", "0.000000", [])
+    assert [part["name"] for part in costs["tenants"]] == ["Alice"]
+    assert len(costs["days"]) == 31
+
+
+def test_days_that_are_no_period_are_refused(owner: httpx.Client) -> None:
+    answer = owner.get("/api/platform/costs?since=2026-05-02&until=2026-05-01")
+    assert answer.status_code == 400
+    assert [fault["field"] for fault in answer.json()["errors"]] == ["until"]

@@ -1,0 +1,96 @@
+"""What a million characters costs on this installation, beside what it is sold for."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from fractions import Fraction
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from billing.costs.report import report
+from ttsapp.api.base import PlatformView
+from ttsapp.api.fields import MicrosField, ShareField, Strict
+
+MOST_DAYS = 366
+
+
+class CostsQuery(Strict):
+    """UTC dates, both in the range; the month so far unless told otherwise."""
+
+    since = serializers.DateField(required=False)
+    until = serializers.DateField(required=False)
+    target_percent = serializers.IntegerField(min_value=1, max_value=100, default=50)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        until: date = attrs.setdefault("until", datetime.now(UTC).date())
+        since: date = attrs.setdefault("since", until.replace(day=1))
+        if not 1970 <= since.year <= until.year <= 9998:
+            message = "Choose dates from 1970-01-01 to 9998-12-31, since before until."
+            raise serializers.ValidationError({"since": message})
+        if not 0 <= (until - since).days < MOST_DAYS:
+            message = f"It must not be before since, nor more than {MOST_DAYS} days after it."
+            raise serializers.ValidationError({"until": message})
+        return attrs
+
+
+class CostFigures(serializers.Serializer[Any]):
+    characters = serializers.IntegerField()
+    busy_cost = MicrosField()
+    idle_cost = MicrosField()
+    fixed_cost = MicrosField()
+    revenue = MicrosField()
+    cost_per_million = MicrosField(allow_null=True)
+    revenue_per_million = MicrosField(allow_null=True)
+    margin = ShareField(allow_null=True)
+
+
+class CostDay(serializers.Serializer[Any]):
+    day = serializers.DateField()
+    figures = CostFigures()
+
+
+class CostOfClass(serializers.Serializer[Any]):
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    up_hours = ShareField()
+    busy_hours = ShareField()
+    cost = MicrosField()
+    per_hour = MicrosField(allow_null=True)
+    characters_per_second = ShareField(allow_null=True)
+    at_full_load = MicrosField(allow_null=True, help_text="Of a million characters.")
+    at_target = MicrosField(allow_null=True, help_text="Of a million characters.")
+    break_even = ShareField(allow_null=True, help_text="Utilisation; above 1: never.")
+
+
+class CostPart(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    characters = serializers.IntegerField()
+    gpu_ms = serializers.IntegerField()
+    share = ShareField()
+    cost = MicrosField()
+    revenue = MicrosField(allow_null=True)
+
+
+class Costs(serializers.Serializer[Any]):
+    since = serializers.DateField()
+    until = serializers.DateField(help_text="Not in it.")
+    currency = serializers.CharField()
+    total = CostFigures()
+    days = CostDay(many=True)
+    classes = CostOfClass(many=True)
+    tenants = CostPart(many=True)
+    voices = CostPart(many=True)
+
+
+@extend_schema(tags=["platform"])
+class CostsView(PlatformView):
+    @extend_schema(summary="Cost, revenue and margin", parameters=[CostsQuery], responses=Costs)
+    def list(self, request: Request) -> Response:
+        wanted = CostsQuery.of_query(request)
+        until = wanted["until"] + timedelta(days=1)
+        found = report(wanted["since"], until, Fraction(wanted["target_percent"], 100))
+        return Response(Costs(found).data)
