@@ -23,7 +23,11 @@ log = structlog.get_logger()
 async def renew_outdated() -> int:
     """All of them, one after the other; returns how many. Those that cannot be are logged, and
     refused as `voice_not_served` until somebody sends another recording."""
-    served = await selectors.catalogue()
+    try:
+        served = await selectors.catalogue()
+    except ApiError:
+        # No engine to make them: another time.
+        return 0
     models = {model.id: model for model in served.models}
     outdated = await database.read(
         selectors.outdated, {name: model.fingerprint for name, model in models.items()}
