@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gpu_engine import messages as m
+from gpu_engine.align import Aligner
 from gpu_engine.models.checkpoint import Checkpoint
 from gpu_engine.proto import engine_pb2 as pb
 from gpu_engine.runner import LocalDevice, Runner
@@ -50,6 +51,7 @@ class Heard:
     accepted: bool = False
     pcm: bytes = b""
     chunks: list[int] = field(default_factory=list)
+    words: list[tuple[int, int, int, int]] = field(default_factory=list)
     end: m.StreamFinished | m.StreamFailed | None = None
     codes: Tensor = field(default_factory=lambda: torch.empty(0))
 
@@ -79,15 +81,20 @@ def desk(checkpoint: Checkpoint, settings: EngineSettings | None = None) -> Desk
 class Bench:
     """`submit` opens a stream, `run` turns until nothing is left to do."""
 
-    def __init__(self, checkpoint: Checkpoint, **limits: Any) -> None:
+    def __init__(
+        self, checkpoint: Checkpoint, aligner: Aligner | None = None, **limits: Any
+    ) -> None:
         self.checkpoint = checkpoint
         self.settings = EngineSettings(str(checkpoint.folder), max_positions=512)
-        self.desk = desk(checkpoint, self.settings)
+        languages = aligner.languages if aligner is not None else ()
+        self.desk = replace(desk(checkpoint, self.settings), word_languages=languages)
         self.runner = Runner(checkpoint, 4, 512)
         chosen = SchedulerSettings(**({"slots": 4} | limits))
         self.scheduler = Scheduler(chosen)
         self.device = LocalDevice(self.runner)
-        self.engine = Engine(self.device, self.scheduler, checkpoint.config, self._hear)
+        self.engine = Engine(
+            self.device, self.scheduler, checkpoint.config, self._hear, aligner=aligner
+        )
         self.heard: dict[int, Heard] = {}
         self.clips: list[m.ToFront] = []
         self.now = 0.0
@@ -113,7 +120,7 @@ class Bench:
         return self.now
 
     def run(self) -> None:
-        while self.engine.live:
+        while self.engine.live or len(self.engine.captions):
             self.turn()
         self.engine.check()
 
@@ -136,6 +143,9 @@ class Bench:
                 assert message.first_sample == len(heard.pcm) // 2
                 heard.pcm += message.pcm
                 heard.chunks.append(len(message.pcm) // 2)
+            case m.StreamWords():
+                assert self.heard[message.stream].end is None, "words come before the end"
+                self.heard[message.stream].words += message.words
             case m.StreamFinished() | m.StreamFailed():
                 assert self.heard[message.stream].end is None, "a stream ends once"
                 self.heard[message.stream].end = message
