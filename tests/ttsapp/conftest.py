@@ -27,6 +27,7 @@ from ttsapp.keys.models import ApiKey
 from ttsapp.keys.services import create_key
 from ttsapp.tenants.models import Role, Tenant
 from ttsapp.tenants.services import add_member, create_tenant
+from ttsapp.voices import selectors
 
 PASSWORD = "a long enough password"
 # What the migrations wrote, and no test changes.
@@ -100,8 +101,9 @@ def mallory(transactional_db: None) -> Party:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_renewals() -> None:
-    """Between two tests there is no database to look anything up in again."""
+    """Between two tests there is no database to look anything up in again, and no time to wait."""
     recent.IN_USE_SECONDS = -1.0
+    selectors.BEHIND_SECONDS = 0.0
 
 
 @pytest.fixture(scope="session")

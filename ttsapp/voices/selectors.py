@@ -24,6 +24,8 @@ from ttsapp.voices.own import OwnVoice
 
 FRESH_SECONDS = 2.0
 USABLE_SECONDS = 30.0
+# The engine is asked again once the request that found the copy old has its first audio.
+BEHIND_SECONDS = 0.1
 # Tenants whose voices a process remembers.
 TENANTS = 1024
 ENGLISH = "english"
@@ -54,6 +56,7 @@ class _Memory:
 
     async def renew_quietly(self) -> Catalogue | None:
         """While the engine is away the old copy serves; the synthesis itself says what is wrong."""
+        await asyncio.sleep(BEHIND_SECONDS)
         try:
             return await self.renew()
         except ApiError:
