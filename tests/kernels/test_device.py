@@ -144,6 +144,26 @@ def test_a_reference_that_comes_first_is_kept_whole(
         np.testing.assert_allclose(mine, theirs, atol=2e-5)
 
 
+def test_a_voice_that_is_made_is_the_cpu_device_s(checkpoint: Callable[[str], Checkpoint]) -> None:
+    loaded = checkpoint(BASE)
+    tone = np.sin(np.arange(30_000) / 20) * np.linspace(0.1, 0.8, 30_000)
+    made = []
+    for device in (
+        GraphDevice(loaded, Plan.plain(SLOTS, POSITIONS)),
+        LocalDevice(Runner(loaded, SLOTS, POSITIONS)),
+    ):
+        encoding = device.begin_voice(tone.astype("<f4").tobytes(), with_codes=True)
+        outcomes = [device.encode(encoding).wait()]
+        while outcomes[-1].voice is None:
+            outcomes.append(device.encode(encoding).wait())
+        assert not any(outcome.broken.any() for outcome in outcomes)
+        made.append(outcomes[-1].voice)
+    (vector, codes), (cpu_vector, cpu_codes) = made
+    assert codes == cpu_codes
+    values = (np.frombuffer(each, "<f4") for each in (vector, cpu_vector))
+    np.testing.assert_allclose(*values, atol=1e-5)
+
+
 def test_text_that_comes_later_is_spoken(checkpoint: Callable[[str], Checkpoint]) -> None:
     """Four more text tokens after the first frame: the codes are the CPU device's."""
     loaded = checkpoint(CUSTOM)
