@@ -13,6 +13,7 @@ from django.utils import timezone
 from billing.models import UsageEvent
 from tests.ttsapp.conftest import Party, eventually, speech
 from tests.ttsapp.scripted_engine import ScriptedEngine, spoken
+from ttsapp.idempotency import services
 from ttsapp.idempotency.models import KeyedRequest
 from ttsapp.idempotency.services import prune
 
@@ -152,18 +153,28 @@ def test_an_answer_that_is_too_long_is_not_kept_and_not_charged_twice(
     assert charged() == [12]
 
 
-def test_a_request_that_a_dead_process_left_is_taken_over(
-    http: httpx.Client, alice: Party, settings: LazySettings
-) -> None:
+def test_a_request_that_a_dead_process_left_is_taken_over(http: httpx.Client, alice: Party) -> None:
     say(http, alice)
-    left = KeyedRequest.objects.get()
     KeyedRequest.objects.update(is_running=True, request_id=UUID(int=1))
     assert say(http, alice).status_code == 409
 
-    KeyedRequest.objects.update(created_at=left.created_at - timedelta(days=1))
+    KeyedRequest.objects.update(leased_until=timezone.now())
 
     assert say(http, alice).status_code == 200
     assert charged() == [12, 12]
+
+
+def test_one_that_lasts_keeps_its_key(
+    http: httpx.Client, alice: Party, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(services, "LEASE", timedelta(seconds=0.2))
+    engine.script.hold_after = 1
+    headers = {**alice.headers, "Idempotency-Key": "one"}
+    with http.stream("POST", URL, json=speech(), headers=headers) as first:
+        began = KeyedRequest.objects.get().leased_until
+        assert eventually(lambda: KeyedRequest.objects.get().leased_until > began)
+        engine.release.set()
+        assert first.read() == spoken(5)
 
 
 def test_answers_are_kept_for_a_time_and_to_a_size(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from hashlib import sha256
@@ -46,27 +47,69 @@ async def once(
         raise database.unavailable() from error
     if kept is not None:
         return _again(kept)
+    held = _Held(claim)
     try:
         response = await answer()
     except BaseException:
-        _release(claim)
+        held.release()
         raise
-    return await _recorded(claim, response)
+    return await _recorded(held, response)
 
 
-async def _recorded(claim: Claim, response: HttpResponseBase) -> HttpResponseBase:
+class _Held:
+    """A claim of a request that is being answered: renewed until it is kept or released, or no
+    answer can last so long: one that nobody began to read tells of no end."""
+
+    def __init__(self, claim: Claim) -> None:
+        self._claim = claim
+        self._loop = asyncio.get_running_loop()
+        self._give_up = self._loop.time() + settings.ORPHAN_SECONDS
+        self._renew_later()
+
+    async def keep(self, headers: dict[str, str], parts: list[bytes] | None) -> None:
+        """An answer that cannot be kept is given all the same. `parts` None: it was too long."""
+        self._timer.cancel()
+        body = b"".join(parts) if parts is not None else None
+        lasting = {
+            name: value for name, value in headers.items() if not name.lower().startswith(_FLEETING)
+        }
+        try:
+            await database.write(services.keep, self._claim, lasting, body, len(body or b""))
+        except DatabaseError as error:
+            request = str(self._claim.request_id)
+            log.error("an answer was not kept", request=request, error=str(error))
+            self.release()
+
+    def release(self) -> None:
+        """In a task that a vanished client cannot cancel."""
+        self._timer.cancel()
+        background.spawn(database.write_surely(services.release, self._claim))
+
+    def _renew_later(self) -> None:
+        seconds = services.LEASE.total_seconds() / 4
+        self._timer = self._loop.call_later(seconds, self._renew)
+
+    def _renew(self) -> None:
+        background.spawn(database.write(services.renew, self._claim))
+        if self._loop.time() < self._give_up:
+            self._renew_later()
+
+
+async def _recorded(held: _Held, response: HttpResponseBase) -> HttpResponseBase:
     if response.status_code != 200:
-        _release(claim)
+        held.release()
     elif isinstance(response, StreamingHttpResponse):
         chunks: Any = response.streaming_content
-        response.streaming_content = _recording(claim, dict(response.items()), chunks)
+        response.streaming_content = _recording(held, dict(response.items()), chunks)
     elif isinstance(response, HttpResponse):
-        await _keep(claim, dict(response.items()), [response.content])
+        body = response.content
+        parts = [body] if len(body) <= settings.IDEMPOTENCY_BYTES else None
+        await held.keep(dict(response.items()), parts)
     return response
 
 
 async def _recording(
-    claim: Claim, headers: dict[str, str], chunks: AsyncIterator[bytes]
+    held: _Held, headers: dict[str, str], chunks: AsyncIterator[bytes]
 ) -> AsyncIterator[bytes]:
     """The same chunks; when the last has been taken, and before the end is told, they are kept."""
     parts: list[bytes] = []
@@ -81,28 +124,8 @@ async def _recording(
         is_whole = True
     finally:
         if not is_whole:
-            _release(claim)
-    await _keep(claim, headers, parts if size <= settings.IDEMPOTENCY_BYTES else None)
-
-
-async def _keep(claim: Claim, headers: dict[str, str], parts: list[bytes] | None) -> None:
-    """An answer that cannot be kept is given all the same."""
-    body = b"".join(parts) if parts is not None else None
-    if body is not None and len(body) > settings.IDEMPOTENCY_BYTES:
-        body = None
-    lasting = {
-        name: value for name, value in headers.items() if not name.lower().startswith(_FLEETING)
-    }
-    try:
-        await database.write(services.keep, claim, lasting, body, len(body or b""))
-    except DatabaseError as error:
-        log.error("an answer was not kept", request=str(claim.request_id), error=str(error))
-        _release(claim)
-
-
-def _release(claim: Claim) -> None:
-    """In a task that a vanished client cannot cancel."""
-    background.spawn(database.write_surely(services.release, claim))
+            held.release()
+    await held.keep(headers, parts if size <= settings.IDEMPOTENCY_BYTES else None)
 
 
 def _again(kept: Kept) -> HttpResponse:

@@ -18,6 +18,9 @@ from billing.rating import Outcome
 from billing.statements import insert_new
 from ttsapp.idempotency.models import KeyedRequest
 
+# A process that lives renews a claim several times in a lease, also past a database that is away
+# for a moment.
+LEASE = timedelta(seconds=60)
 BATCH = 500
 
 
@@ -79,6 +82,11 @@ def keep(done: Claim, headers: Mapping[str, str], body: bytes | None, size: int)
     return bool(_own(done).update(is_running=False, headers=dict(headers), body=body, size=size))
 
 
+def renew(held: Claim) -> None:
+    """Its request is still being answered."""
+    _own(held).update(leased_until=timezone.now() + LEASE)
+
+
 def release(done: Claim) -> None:
     """The key may be used again."""
     _own(done).delete()
@@ -116,9 +124,8 @@ def _is_abandoned(found: KeyedRequest) -> bool:
     """Its request has ended without keeping an answer: its client left, or its process died."""
     if not found.is_running:
         return False
-    oldest = timezone.now() - timedelta(seconds=settings.ORPHAN_SECONDS)
     ended = UsageEvent.objects.filter(pk=found.request_id).exclude(outcome=Outcome.COMPLETED)
-    return found.created_at <= oldest or ended.exists()
+    return found.leased_until <= timezone.now() or ended.exists()
 
 
 def _own(done: Claim) -> QuerySet[KeyedRequest]:
@@ -133,6 +140,7 @@ def _row(wanted: Claim) -> KeyedRequest:
         fingerprint=wanted.fingerprint,
         request_id=wanted.request_id,
         is_running=True,
+        leased_until=now + LEASE,
         created_at=now,
         expires_at=now + timedelta(hours=settings.IDEMPOTENCY_HOURS),
     )
