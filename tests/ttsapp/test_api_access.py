@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -21,6 +22,7 @@ from ttsapp.lexicon.models import Word
 from ttsapp.lexicon.services import add_word
 from ttsapp.tenants.models import PlatformRole, Role, Tenant
 from ttsapp.tenants.services import add_member, set_platform_role
+from ttsapp.voices.models import Consent
 
 CALLERS = (
     *("nobody", "stranger", "strange key", "viewer", "developer", "owner", "key"),
@@ -34,10 +36,15 @@ SEEN_BY_PLATFORM = (401, 404, 404, 404, 404, 404, 404, 200, 200)
 BILLED = (401, 404, 404, 403, 403, 200, 403, 404, 404)
 RUN_BY_PLATFORM = (401, 404, 404, 404, 404, 404, 404, 403, 200)
 KEY, WORD = "tenants/alice/keys/{key}", "tenants/alice/lexicon/{word}"
+CONSENT = "tenants/alice/consents/{consent}"
 # Method, address, body, and the status for each caller.
 MATRIX = [
     ("GET", "tenants", None, (401, *[200] * 8)),
     ("GET", "tenants/alice", None, READ),
+    ("GET", "tenants/alice/consents", None, READ),
+    ("GET", CONSENT, None, READ),
+    ("POST", f"{CONSENT}/withdraw", {"reason": "asked"}, CHANGED),
+    ("DELETE", CONSENT, None, GONE),
     ("GET", "tenants/alice/keys", None, READ),
     ("POST", "tenants/alice/keys", {"name": "new"}, MADE),
     ("GET", KEY, None, READ),
@@ -97,10 +104,12 @@ def calling(base: str, name: str, alice: Party, mallory: Party) -> Iterator[http
 def test_the_permission_matrix(base: str, alice: Party, mallory: Party, place: int) -> None:
     request = use(alice.tenant, alice.key, timezone.now())
     word = add_word(SYSTEM, alice.tenant, "Nginx", "engine x")
+    consent = Consent.objects.create(tenant=alice.tenant, name="Ann", person="Ann").public_id
     before = (ApiKey.objects.filter(tenant=alice.tenant).count(), Word.objects.count())
     with calling(base, CALLERS[place], alice, mallory) as client:
         for method, path, body, expected in MATRIX:
-            url = path.format(key=alice.key.public_id, word=word.pk, request=request)
+            things = {"key": alice.key.public_id, "word": word.pk, "consent": consent}
+            url = path.format(request=request, **things)
             response = client.request(method, f"/api/{url}", json=body)
             assert response.status_code == expected[place], f"{method} {path}: {response.text}"
             if response.status_code >= 400:
@@ -112,8 +121,7 @@ def test_the_permission_matrix(base: str, alice: Party, mallory: Party, place: i
 
 
 def test_the_matrix_knows_every_route() -> None:
-    known = {path.replace("{request}", "{id}") for _, path, _, _ in MATRIX}
-    known = {path.replace("{key}", "{id}").replace("{word}", "{id}") for path in known}
+    known = {re.sub(r"\{\w+\}", "{id}", path) for _, path, _, _ in MATRIX}
     for url in router.urls:
         path = str(url.pattern)
         for kind, name in (("slug", "id"), ("uuid", "id"), ("int", "id")):

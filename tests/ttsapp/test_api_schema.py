@@ -24,6 +24,7 @@ from ttsapp.audit.services import SYSTEM
 from ttsapp.lexicon.services import add_word
 from ttsapp.tenants.models import PlatformRole
 from ttsapp.tenants.services import set_platform_role
+from ttsapp.voices.models import Consent
 
 CHECKS = (
     not_a_server_error,
@@ -45,6 +46,7 @@ def test_every_answer_is_announced(base: str, alice: Party) -> None:
     set_platform_role(SYSTEM, alice.user, PlatformRole.OPERATOR)
     things = {
         "documents": str(ids.uuid7()),
+        "consents": Consent.objects.create(tenant=alice.tenant, name="Ann").public_id,
         "keys": alice.key.public_id,
         "lexicon": str(add_word(SYSTEM, alice.tenant, "Nginx", "engine x").pk),
         "requests": str(use(alice.tenant, alice.key, timezone.now())),

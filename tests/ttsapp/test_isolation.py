@@ -55,7 +55,6 @@ MATRIX = [
     ("/livez", "GET", 200, 200, 200, 200, 200, 200),
     ("/readyz", "GET", 200, 200, 200, 200, 200, 200),
 ]
-# What tests/console/matrix.py has where a route has a name.
 CALLERS = ("nobody", "stranger", *Role.values[::-1])
 BY_KEY = (
     "v1",

@@ -7,6 +7,7 @@ from rest_framework.routers import SimpleRouter
 
 from ttsapp.api import documents
 from ttsapp.api.views.billing import BillingView, DocumentsView
+from ttsapp.api.views.consents import Consents
 from ttsapp.api.views.costs import CostsView
 from ttsapp.api.views.keys import Keys
 from ttsapp.api.views.lexicon import Lexicon
@@ -20,6 +21,7 @@ router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 router.register("tenants", TenantsView, "tenants")
 router.register("tenants/<slug:tenant>/billing", BillingView, "billing")
 router.register("tenants/<slug:tenant>/documents", DocumentsView, "documents")
+router.register("tenants/<slug:tenant>/consents", Consents, "consents")
 router.register("tenants/<slug:tenant>/keys", Keys, "keys")
 router.register("tenants/<slug:tenant>/lexicon", Lexicon, "lexicon")
 router.register("tenants/<slug:tenant>/limits", LimitsView, "limits")
