@@ -30,7 +30,10 @@ SEEDS ?= 1
 PRICE ?= 0
 REQUESTS ?= 2000
 KILLS ?= 40
-BASE ?=
+# The package's own Base checkpoint, put together from its parts.
+OWN_BASE := build/tiny-base
+BASE ?= $(OWN_BASE)
+MADE_BASE = $(if $(filter $(OWN_BASE),$(BASE)),$(OWN_BASE)/config.json)
 TEACHER ?=
 TEXTS ?= 250000
 TEXT_MINUTES ?= 10
@@ -44,9 +47,9 @@ PYTEST ?= -n 2 --dist loadfile --no-loadscope-reorder
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
-run: $(READY) ## the product, until Ctrl-C (PORT, HOST, WORKERS, DEVICE, MORE_CHECKPOINTS)
-	@exec $(PY) -m ttsapp.launch run --host "$(HOST)" --port "$(PORT)" --workers "$(WORKERS)" --device "$(DEVICE)" \
-	  --more-checkpoints "$(MORE_CHECKPOINTS)"
+run: $(READY) $(if $(CLONES),$(MADE_BASE)) ## the product, until Ctrl-C (PORT, HOST, WORKERS, DEVICE, CLONES=1: cloned voices too)
+	@exec $(PY) -m ttsapp.launch run --host "$(HOST)" --port "$(PORT)" \
+	  --workers "$(WORKERS)" --device "$(DEVICE)" --more-checkpoints "$(if $(CLONES),$(BASE),$(MORE_CHECKPOINTS))"
 
 # Through the environment: a text may hold any character a shell knows.
 demo: export PARLANCE_DEMO_TEXT = $(value TEXT)
@@ -92,7 +95,7 @@ bench-load: $(READY_DEV) ## an open loop at given rates through the whole produc
 bench-capacity: $(READY_DEV) ## the highest rate that is served in time, and its cost (PRICE an hour)
 	@exec $(PY) -m ttsapp.launch with --warm -- $(PY) -m gpu_engine bench capacity --price $(PRICE)
 
-bench-voices: $(READY_DEV) ## clones beside presets: first audio, and listeners while voices are made (BASE=folder)
+bench-voices: $(READY_DEV) $(MADE_BASE) ## clones beside presets: first audio, and listeners while voices are made (BASE=folder)
 	@test -f "$(BASE)/config.json" || { echo "BASE=folder of a Base checkpoint is needed (docs/voices.md)"; exit 1; }
 	@exec $(PY) -m ttsapp.launch with --more-checkpoints "$(BASE)" -- $(PY) -m gpu_engine bench voices --rates $(RATES)
 
@@ -144,6 +147,9 @@ tiny-stage: ## what training the tiny checkpoint needs, in parts that travel (TE
 	tree=$$(git ls-files -co --exclude-standard | tr '\n' '\0' | du -cb --files0-from=- | tail -1 | cut -f1); \
 	$(TEACHER_PY) -m gpu_engine.train.cli pack $(addprefix $(STAGE)/teacher/,kokoro teacher.py fused.py) \
 	  $(STAGE)/texts.jsonl.gz --size "$${PART_MIB:-$$((61 - tree / 1048576))}" --out $(STAGE)/parts
+
+$(OWN_BASE)/config.json: $(wildcard gpu_engine/assets/tiny/* gpu_engine/assets/cloning/*) | $(READY)
+	@$(PY) -m gpu_engine assemble $(OWN_BASE)
 
 setup: $(READY) ## what running needs
 

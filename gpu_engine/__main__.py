@@ -10,6 +10,7 @@ import sys
 from importlib import import_module
 
 COMMANDS = {
+    "assemble": ("gpu_engine.assemble", "put the package's Base checkpoint together, for clones"),
     "bench": ("gpu_engine.bench", "measure a running product from outside"),
     "serve": ("gpu_engine.server.serve", "run an engine: gRPC front and supervised core"),
     "train": ("gpu_engine.train.cli", "train a checkpoint from speech, stage by stage"),

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor
 
 from gpu_engine.train.runtime import Clock, load_shards, save_shards
@@ -37,8 +38,10 @@ def save_weights(trainer: Trainer, folder: Path) -> None:
 
 @torch.no_grad()
 def load_weights(trainer: Trainer, folder: Path) -> None:
-    """Starts from what `save_weights` left, with a fresh optimiser; the HELPER may be missing."""
-    tensors = load_shards(folder, WEIGHTS)
+    """Starts from what `save_weights` left, or from a checkpoint, with a fresh optimiser; the
+    HELPER may be missing."""
+    whole = folder / "model.safetensors"
+    tensors = load_file(whole) if whole.exists() else load_shards(folder, WEIGHTS)
     for name, p, average in zip(_names(trainer), trainer.parameters, trainer.average, strict=True):
         if name in tensors or not name.startswith(HELPER):
             p.copy_(tensors[name])
