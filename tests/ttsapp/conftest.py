@@ -30,6 +30,8 @@ from ttsapp.tenants.services import add_member, create_tenant
 from ttsapp.voices import selectors
 
 PASSWORD = "a long enough password"
+# The first request loads whatever answers it: seconds on a machine that is busy.
+START_SECONDS = 30.0
 # What the migrations wrote, and no test changes.
 KEPT = (ContentType, Permission)
 
@@ -148,7 +150,8 @@ def web_thread(engine_thread: EngineThread, django_db_setup: None) -> Iterator[W
 def base(web_thread: WebThread, engine: ScriptedEngine, transactional_db: None) -> Iterator[str]:
     base = f"http://{web_thread.address}"
     # A test before this one may have stopped the engine: the link needs a moment to be back.
-    eventually(lambda: httpx.get(f"{base}/readyz").status_code == 200)
+    ready = f"{base}/readyz"
+    eventually(lambda: httpx.get(ready, timeout=START_SECONDS).status_code == 200, START_SECONDS)
     yield base
     # What the test left running would meet the next one's empty tables.
     engine.release.set()
