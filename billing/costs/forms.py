@@ -19,6 +19,11 @@ class ClassForm(forms.Form):
     name = forms.CharField(max_length=100, label="Name of the new class")
 
 
+class NameForm(forms.Form):
+    engine_class = _ClassField()
+    name = forms.CharField(max_length=100, label="Its new name")
+
+
 class PriceForm(forms.Form):
     engine_class = _ClassField()
     valid_from = DayField(label="From (UTC)")

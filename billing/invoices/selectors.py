@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db.models import Q, QuerySet, Sum
 
 from billing.invoices.drafts import Draft, draft
-from billing.invoices.models import BillingDetails, Document, DocumentLine, Kind, Seller
+from billing.invoices.models import BillingDetails, Document, DocumentLine, Seller
 from billing.models import Grain, Reservation, Rollup
 from billing.prices import uses
 from billing.prices.selectors import price_list
@@ -57,6 +57,12 @@ def sellers() -> QuerySet[Seller]:
 
 def details(tenant: Tenant) -> BillingDetails | None:
     return BillingDetails.objects.filter(tenant=tenant).select_related("seller").first()
+
+
+def to_invoice(now: datetime) -> list[BillingDetails]:
+    """Whose next month is before this one."""
+    found = BillingDetails.objects.filter(next_month__lt=now.date().replace(day=1))
+    return list(found.select_related("tenant").order_by("pk"))
 
 
 def month_so_far(tenant: Tenant, month: date) -> Draft | None:
@@ -107,10 +113,3 @@ def still_due(invoice: Document) -> int:
         total=Sum("total_micros", default=0), credit=Sum("credit_micros", default=0)
     )
     return invoice.due_micros - int(notes["total"] - notes["credit"])
-
-
-def invoiced_characters(month: date) -> dict[int, int]:
-    """By tenant, as the month's invoices say: to be compared with the ledger."""
-    lines = DocumentLine.objects.filter(document__kind=Kind.INVOICE, document__month=month)
-    sums = lines.order_by().values("document__tenant").annotate(sum=Sum("characters"))
-    return {row["document__tenant"]: row["sum"] for row in sums}

@@ -22,18 +22,15 @@ from ttsapp.errors import invalid
 from ttsapp.tenants.models import Tenant
 
 
-def issue_due(now: datetime) -> int:
-    """Every invoice of the months that are over; returns how many it made.
+def issue_due(details: BillingDetails, now: datetime) -> int:
+    """A tenant's invoices of the months that are over; returns how many it made.
 
     It may run at any time, twice, or on several machines at once."""
-    this_month = now.date().replace(day=1)
-    due = BillingDetails.objects.filter(next_month__lt=this_month).select_related("tenant")
     made = 0
-    for details in due.order_by("pk"):
-        for month in uses.months(details.next_month, this_month):
-            if not selectors.is_over(details.tenant, month, now):
-                break
-            made += issue(SYSTEM, details.tenant, month) is not None
+    for month in uses.months(details.next_month, now.date().replace(day=1)):
+        if not selectors.is_over(details.tenant, month, now):
+            break
+        made += issue(SYSTEM, details.tenant, month) is not None
     return made
 
 

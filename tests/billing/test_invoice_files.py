@@ -12,6 +12,7 @@ from billing.invoices import export, pdf, services
 from billing.invoices.fonts import paragraph, unprintable
 from billing.invoices.models import Document
 from billing.invoices.parties import save_details
+from billing.invoices.tasks import issue_all
 from tests.billing.selling import AFTER, EUR, MAY, customer, price_book, seller, speak
 from ttsapp.audit.services import SYSTEM
 from ttsapp.errors import ApiError
@@ -24,7 +25,7 @@ def invoice(alice: Tenant) -> Document:
     price_book()
     customer(alice, seller())
     speak(alice, 3_000_000)
-    services.issue_due(AFTER)
+    issue_all(AFTER)
     return Document.objects.get()
 
 

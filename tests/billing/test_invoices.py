@@ -14,6 +14,7 @@ from billing.facts import Immutable
 from billing.invoices import selectors, services
 from billing.invoices.models import Document, DocumentLine, Kind, Seller
 from billing.invoices.parties import save_details, save_seller
+from billing.invoices.tasks import issue_all
 from billing.models import Reservation
 from billing.prices.rates import VoiceKind
 from billing.prices.services import add_version, agree
@@ -41,7 +42,7 @@ def invoice(alice: Tenant) -> Document:
     price_book()
     customer(alice, seller())
     speak(alice, 3_000_000)
-    assert services.issue_due(AFTER) == 1
+    assert issue_all(AFTER) == 1
     return Document.objects.get()
 
 
@@ -62,7 +63,7 @@ def test_it_works(invoice: Document, alice: Tenant) -> None:
 
 
 def test_a_month_is_invoiced_once(invoice: Document) -> None:
-    assert services.issue_due(AFTER) == 0
+    assert issue_all(AFTER) == 0
     assert services.issue(SYSTEM, invoice.tenant, MAY) is None
     assert Document.objects.count() == 1
 
@@ -73,7 +74,7 @@ def test_the_month_is_the_utc_month(alice: Tenant) -> None:
     speak(alice, 1_000_000, datetime(2026, 5, 31, 23, 59, 59, tzinfo=UTC))
     speak(alice, 2_000_000, datetime(2026, 6, 1, tzinfo=UTC))
 
-    services.issue_due(datetime(2026, 7, 2, tzinfo=UTC))
+    issue_all(datetime(2026, 7, 2, tzinfo=UTC))
 
     totals = dict(Document.objects.values_list("month", "total_micros"))
     assert totals == {MAY: 10 * EUR, JUNE: 20 * EUR}
@@ -88,17 +89,17 @@ def test_a_month_waits_for_its_last_request(alice: Tenant) -> None:
         id=UUID(int=1), tenant=alice, model="tiny", voice="anna", created_at=late
     )
 
-    assert services.issue_due(datetime(2026, 6, 1, 0, 10, tzinfo=UTC)) == 0
-    assert services.issue_due(AFTER) == 0
+    assert issue_all(datetime(2026, 6, 1, 0, 10, tzinfo=UTC)) == 0
+    assert issue_all(AFTER) == 0
     open_one.delete()
-    assert services.issue_due(AFTER) == 1
+    assert issue_all(AFTER) == 1
 
 
 def test_a_month_without_use_has_no_invoice_and_no_number(alice: Tenant) -> None:
     price_book()
     details = customer(alice, seller())
 
-    assert services.issue_due(AFTER) == 0
+    assert issue_all(AFTER) == 0
     details.refresh_from_db()
     assert (details.next_month, details.seller.last_number) == (JUNE, 0)
 
@@ -110,7 +111,7 @@ def test_numbers_count_up_by_seller(alice: Tenant, bob: Tenant, mallory: Tenant)
         customer(tenant, by)
         speak(tenant, 1_000_000)
 
-    services.issue_due(AFTER)
+    issue_all(AFTER)
 
     labels = dict(Document.objects.values_list("tenant__slug", "label"))
     assert labels == {"alice": "PAR-000001", "bob": "OTH-000001", "mallory": "PAR-000002"}
@@ -124,11 +125,28 @@ def test_a_number_is_free_again_when_issuing_fails(
     speak(alice, 1_000_000)
     with monkeypatch.context() as patch:
         patch.setattr(services, "record", lambda *_, **__: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            services.issue_due(AFTER)
+        assert issue_all(AFTER) == 0
 
     assert Seller.objects.get().last_number == 0
-    assert services.issue_due(AFTER) == 1
+    assert issue_all(AFTER) == 1
+
+
+def test_what_goes_wrong_with_one_tenant_stops_no_other(
+    alice: Tenant, bob: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    price_book()
+    by, real = seller(), selectors.month_so_far
+    for tenant in (alice, bob):
+        customer(tenant, by)
+        speak(tenant, 1_000_000)
+
+    def broken(tenant: Tenant, month: date) -> object:
+        return 1 / 0 if tenant == alice else real(tenant, month)
+
+    monkeypatch.setattr(selectors, "month_so_far", broken)
+
+    assert issue_all(AFTER) == 1
+    assert Document.objects.get().tenant == bob
 
 
 def test_each_pays_by_their_own_book(alice: Tenant, bob: Tenant) -> None:
@@ -139,7 +157,7 @@ def test_each_pays_by_their_own_book(alice: Tenant, bob: Tenant) -> None:
         customer(tenant, seller(f"{tenant.slug.upper()}-"))
         speak(tenant, 1_000_000)
 
-    services.issue_due(AFTER)
+    issue_all(AFTER)
 
     found = {each.tenant: (each.total_micros, each.currency) for each in Document.objects.all()}
     assert found == {alice: (10 * EUR, "EUR"), bob: (20 * EUR, "USD")}
@@ -159,7 +177,7 @@ def test_lines_say_what_was_spoken_and_add_up(alice: Tenant) -> None:
     ):
         speak(alice, 1_234, datetime(2026, 5, day, tzinfo=UTC), model, kind=kind)
 
-    services.issue_due(AFTER)
+    issue_all(AFTER)
 
     document = Document.objects.get()
     assert [
@@ -179,7 +197,7 @@ def test_short_requests_are_charged_the_minimum(alice: Tenant) -> None:
     for characters in (1, 49, 50, 51):
         speak(alice, characters)
 
-    services.issue_due(AFTER)
+    issue_all(AFTER)
 
     assert DocumentLine.objects.get().characters == 50 + 50 + 50 + 51
 
@@ -195,7 +213,7 @@ def test_prepaid_credit_pays_first(alice: Tenant, paid: int, drawn: int, left: i
         credit.book(SYSTEM, alice, Reason.PAID, paid * EUR, "EUR")
     credit.book(SYSTEM, alice, Reason.GIVEN, 5 * EUR, "USD")
 
-    services.issue_due(AFTER)
+    issue_all(AFTER)
 
     document = Document.objects.get()
     assert (document.credit_micros, document.due_micros) == (drawn * EUR, (30 - drawn) * EUR)
@@ -218,7 +236,7 @@ def test_what_was_paid_from_credit_is_put_back(alice: Tenant) -> None:
     customer(alice, seller())
     speak(alice, 3_000_000)
     credit.book(SYSTEM, alice, Reason.PAID, 25 * EUR, "EUR")
-    services.issue_due(AFTER)
+    issue_all(AFTER)
 
     note = services.credit(SYSTEM, Document.objects.get(), {1: 30 * EUR}, "All of it.")
 

@@ -10,8 +10,8 @@ from django.test import Client
 
 from billing.costs.models import FixedCost, HourlyPrice, ReferencePrice
 from billing.credit.selectors import balance
-from billing.invoices import services
 from billing.invoices.models import Document, Seller
+from billing.invoices.tasks import issue_all
 from billing.prices.models import PriceBook, PriceVersion
 from billing.prices.selectors import kept
 from tests.billing.selling import AFTER, EUR, MAY, customer, price_book, seller, speak
@@ -39,7 +39,7 @@ def invoice(alice: Party) -> Document:
     price_book()
     customer(alice.tenant, seller())
     speak(alice.tenant, 3_000_000)
-    services.issue_due(AFTER)
+    issue_all(AFTER)
     return Document.objects.get()
 
 
@@ -168,6 +168,7 @@ def test_costs_are_set_and_shown(alice: Party, operator: Client) -> None:
     root = "/platform/costs/settings"
     sent = {
         "class": {"name": "H200"},
+        "name": {"engine_class": "h200", "name": "H200, ours"},
         "price": {"engine_class": "h200", "valid_from": str(MAY), "per_hour": "6.50"},
         "capacity": {"engine_class": "h200", "characters_per_second": "594"},
         "fixed": {"name": "Rack", "per_month": "310", "valid_from": str(MAY)},
@@ -180,6 +181,7 @@ def test_costs_are_set_and_shown(alice: Party, operator: Client) -> None:
 
     assert '<td class="number">3.04 USD</td><td class="number">6.08 USD</td>' in page
     assert "Elsewhere" in page
+    assert "H200, ours" in page
     assert 'data-price="6.5" data-speed="594"' in page
     rows = (HourlyPrice, "price"), (FixedCost, "fixed"), (ReferencePrice, "reference")
     for model, what in rows:

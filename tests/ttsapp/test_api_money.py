@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from billing.invoices import services
+from billing.invoices.tasks import issue_all
 from billing.prices.selectors import kept
 from tests.billing.selling import AFTER, customer, price_book, seller, speak
 from tests.ttsapp.browser import browser
@@ -23,7 +23,7 @@ def owner(base: str, alice: Party) -> Iterator[httpx.Client]:
     price_book()
     customer(alice.tenant, seller())
     speak(alice.tenant, 3_000_000)
-    services.issue_due(AFTER)
+    issue_all(AFTER)
     set_platform_role(SYSTEM, alice.user, PlatformRole.OPERATOR)
     with browser(base, "alice") as client:
         yield client

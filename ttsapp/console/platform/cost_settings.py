@@ -32,6 +32,10 @@ def _add_class(actor: Actor, wanted: Fields) -> None:
     services.add_class(actor, wanted["name"])
 
 
+def _rename(actor: Actor, wanted: Fields) -> None:
+    services.rename_class(actor, wanted["engine_class"], wanted["name"])
+
+
 def _price(actor: Actor, wanted: Fields) -> None:
     services.price_hours(actor, wanted["engine_class"], wanted["valid_from"], wanted["per_hour"])
 
@@ -61,6 +65,7 @@ def _reference(actor: Actor, wanted: Fields) -> None:
 
 ADDED: dict[str, tuple[type[django_forms.Form], Callable[[Actor, Fields], None]]] = {
     "class": (forms.ClassForm, _add_class),
+    "name": (forms.NameForm, _rename),
     "price": (forms.PriceForm, _price),
     "engine": (forms.EngineForm, _move),
     "capacity": (forms.CapacityForm, _capacity),
