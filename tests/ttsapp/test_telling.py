@@ -52,6 +52,8 @@ def test_it_works() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        # "nine oh five": as long as what it stands for.
+        ("At 9:05 on.", [("At", 0, 80), ("9:05", 100, 380), ("on.", 400, 480)]),
         ("Now $45 off.", [("Now", 0, 80), ("$45", 100, 280), ("off.", 300, 380)]),
         ("At 9:05 p.m. sharp.", [("At", 0, 80), ("9:05 p.m.", 100, 580), ("sharp.", 600, 680)]),
     ],

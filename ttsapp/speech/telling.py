@@ -39,8 +39,7 @@ class _Part:
     @property
     def is_whole(self) -> bool:
         """Whether the next word cannot belong to it: said as it is written, and a blank follows."""
-        is_reworded = self.written.end - self.written.start != self.end - self.first
-        return not (self.written.goes_on or is_reworded)
+        return not (self.written.goes_on or self.written.is_reworded)
 
     def takes(self, later: _Part) -> bool:
         """ "$45" is said in several words, and so is "R&D"; "你好" is two without blanks."""

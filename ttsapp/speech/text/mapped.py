@@ -10,12 +10,13 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class Written:
     """`text`: what stands in the original from `start` to `end`, but for markup in between;
-    `goes_on`: no blank follows it there."""
+    `goes_on`: no blank follows it there; `is_reworded`: it is said in other words."""
 
     text: str
     start: int
     end: int
     goes_on: bool
+    is_reworded: bool
 
     @classmethod
     def of(cls, original: str, start: int, end: int) -> Written:
@@ -66,7 +67,8 @@ class Mapped:
             pieces.append(original[max(begins, place) : ends])
             place = max(place, ends)
         goes_on = original[last : last + 1].strip() != ""
-        return Written("".join(pieces).strip(), first, last, goes_on)
+        is_reworded = self.text[start:end] != original[first:last]
+        return Written("".join(pieces).strip(), first, last, goes_on, is_reworded)
 
     def edited(self, edits: Iterable[tuple[int, int, str]]) -> Mapped:
         """With `text[start:end]` replaced, for each edit; they are in order and do not overlap."""
