@@ -77,6 +77,23 @@ async def test_a_stream_goes_to_an_engine_that_serves_its_model(
     assert heard(engines) == [0, 0, 1]
 
 
+@pytest.mark.parametrize(("code", "status"), [("voice_outdated", 409), ("voice_damaged", 500)])
+async def test_a_voice_that_must_be_made_again_is_told(
+    engines: tuple[EngineThread, ...], code: str, status: int
+) -> None:
+    engines[2].engine.script = Script(error=pb.Error(code=code, message="inner", field="voice"))
+    async with all_of(engines) as fleet:
+        with pytest.raises(ApiError) as refusal:
+            await spoken(fleet, "scripted-clones")
+    assert (refusal.value.status, refusal.value.code, refusal.value.field) == (
+        status,
+        code,
+        "voice",
+    )
+    assert "make the voice again" in refusal.value.message
+    assert "inner" not in refusal.value.message
+
+
 async def test_replicas_share_streams(engines: tuple[EngineThread, ...]) -> None:
     async with all_of(engines) as fleet:
         held = fleet.synthesize("scripted-voices")
