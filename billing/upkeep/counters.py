@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from billing.rollups.selectors import total
 from billing.upkeep.findings import Difference
-from ttsapp.limits.spending import counted
+from ttsapp.limits.spending import counted, forget
 
 # A request that ends is counted a moment before it is settled.
 LOOKS = 3
@@ -19,7 +19,9 @@ _COLUMNS = {"t": "tenant_id", "k": "key_id"}
 
 
 def counters() -> Iterator[Difference]:
-    """Where a counter of this month's budgets differs from the ledger at every look."""
+    """Where a counter of this month's budgets differs from the ledger at every look: a process
+    that dies between counting and settling leaves it so. It is forgotten, so that the next request
+    reads the ledger."""
     suspects: set[str] | None = None
     for look in range(LOOKS):
         if look:
@@ -28,6 +30,7 @@ def counters() -> Iterator[Difference]:
         if not differing:
             return
         suspects = set(differing)
+    forget(f"{timezone.now():%Y-%m}", differing)
     for subject, (counter, ledger) in sorted(differing.items()):
         name = f"{_COLUMNS[subject[0]].removesuffix('_id')} {subject[1:]}"
         detail = f"counted {counter} characters this month, and the ledger says {ledger}"

@@ -75,10 +75,14 @@ def test_counters_are_compared_with_the_ledger(
 ) -> None:
     use(alice, timezone.now(), 10)
     told = {f"t{alice.pk}": 10, f"t{bob.pk}": 3}
+    forgotten: list[str] = []
     monkeypatch.setattr(counters, "counted", lambda month: told)
+    monkeypatch.setattr(counters, "forget", lambda month, subjects: forgotten.extend(subjects))
     monkeypatch.setattr(counters, "PAUSE_SECONDS", 0)
 
     [found] = counters.counters()
+
+    assert forgotten == [f"t{bob.pk}"]
 
     assert found.subject == f"tenant {bob.pk}"
     assert found.detail == "counted 3 characters this month, and the ledger says 0"

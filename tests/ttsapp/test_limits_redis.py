@@ -10,11 +10,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 import redis.asyncio
-from django.conf import settings
+from django.conf import LazySettings, settings
 from structlog.testing import capture_logs
 
 from ttsapp.limits import stores as module
 from ttsapp.limits.rules import Ask, Limit, Limits, Subject
+from ttsapp.limits.spending import counted, forget
 from ttsapp.limits.stores import Stores
 
 REDIS = os.environ.get("REDIS_URL") or "redis://127.0.0.1:6379/0"
@@ -172,3 +173,22 @@ def _free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+@pytest.mark.services
+async def test_what_was_spent_is_told_and_forgotten(
+    two: tuple[Stores, Stores], name: str, settings: LazySettings
+) -> None:
+    settings.REDIS_URL = REDIS
+    wanted = ask(name, hard_monthly_characters=100)
+    store, answer = await two[0].admit(wanted)
+    assert answer.unknown == (0,)
+    await two[0].tell_spent(store, wanted, 0, 30, again=False)
+    await two[0].admit(wanted)
+    await two[0].release(store, wanted, 0, 7)
+
+    assert (await asyncio.to_thread(counted, "2027-01"))[name] == 37
+    await asyncio.to_thread(forget, "2027-01", [name])
+
+    assert name not in await asyncio.to_thread(counted, "2027-01")
+    assert (await two[1].admit(ask(name, hard_monthly_characters=100)))[1].unknown == (0,)

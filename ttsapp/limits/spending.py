@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+
 import redis
 from django.conf import settings
 
@@ -15,11 +17,28 @@ def counted(month: str) -> dict[str, int]:
     Raises what redis-py raises."""
     if not settings.REDIS_URL:
         return {}
-    with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2) as client:
-        keys = list(client.scan_iter(match=f"{prefix()}:*:spent:{month}", count=1000))
+    with _redis() as client:
+        keys = list(_keys(client, month))
         values = client.mget(keys) if keys else []
-    return {
-        key.decode().split(":")[-3]: int(value)
-        for key, value in zip(keys, values, strict=True)
-        if value is not None
-    }
+    counted = zip(map(_subject, keys), values, strict=True)
+    return {subject: int(value) for subject, value in counted if value is not None}
+
+
+def forget(month: str, subjects: Collection[str]) -> None:
+    """Their next requests read from the ledger what was spent. Raises what redis-py raises."""
+    with _redis() as client:
+        for key in _keys(client, month):
+            if _subject(key) in subjects:
+                client.delete(key)
+
+
+def _redis() -> redis.Redis:
+    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2)
+
+
+def _keys(client: redis.Redis, month: str) -> Iterator[bytes]:
+    return client.scan_iter(match=f"{prefix()}:*:spent:{month}", count=1000)
+
+
+def _subject(key: bytes) -> str:
+    return key.decode().split(":")[-3]
