@@ -129,7 +129,7 @@ def find_edges(
         following = first[same] if same < begun else len(path)
         far = min(_FAR, max(_NEAR, int(following - final[same - 1])))
         end = _edge(edges[:, 1], final[same - 1], before=_NEAR, after=far, floor=start)
-        _share(starts, ends, place, same, start, max(end, start), words)
+        _share(starts, ends, place, same, start, max(end, min(start + 1, len(path))), words)
         place, floor = same, float(ends[same - 1])
     return Spans(starts, ends, final)
 

@@ -51,6 +51,14 @@ def test_the_openai_client_hears_it_whole_and_in_pieces(
     assert whole.startswith(start)
 
 
+def test_words_are_told_with_their_times(product: Running) -> None:
+    answer = product.say(TEXT, response_format="pcm", stream=False, word_timestamps=True).json()
+    assert [each["word"] for each in answer["words"]] == TEXT.split()
+    marks = [each[edge] for each in answer["words"] for edge in ("start", "end")]
+    assert marks == sorted(marks)
+    assert answer["words"][-1]["end"] <= answer["duration"]
+
+
 def test_a_socket_speaks_what_is_typed(product: Running) -> None:
     url = product.base.replace("http:", "ws:") + "/v1/audio/speech/ws"
     with connect(url, additional_headers=product.headers) as socket:
