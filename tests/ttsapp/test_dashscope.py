@@ -386,7 +386,7 @@ def test_no_key(url: str) -> None:
 def test_finish_while_the_engine_is_away(
     socket: ClientConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def away() -> None:
+    async def away(_: object) -> None:
         raise ApiError(503, "engine_unavailable", "The engine is away.")
 
     append(socket, "Hello")
