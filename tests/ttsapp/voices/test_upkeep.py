@@ -16,7 +16,7 @@ from ttsapp.errors import ApiError
 from ttsapp.voices import storage, tasks
 from ttsapp.voices.artifacts import ArtifactCache
 from ttsapp.voices.models import Share, Voice, VoiceVersion
-from ttsapp.voices.services import registry
+from ttsapp.voices.services import sharing
 from ttsapp.voices.storage import Blob, DamagedError
 
 ALICE = Actor(None, "user:alice")
@@ -84,8 +84,8 @@ def test_a_shared_voice(
     http: httpx.Client, cloning: ScriptedEngine, alice: Party, bob: Party, mallory: Party
 ) -> None:
     voice = made(http, alice)
-    code = registry.share_code(Voice.objects.get())
-    registry.accept_share(Actor(None, "user:bob"), bob.tenant, code)
+    code = sharing.share_code(Voice.objects.get())
+    sharing.accept_share(Actor(None, "user:bob"), bob.tenant, code)
 
     assert speak(http, bob, voice).status_code == 200
     assert speak(http, mallory, voice).status_code == 400
@@ -95,21 +95,21 @@ def test_a_shared_voice(
         ("bob", "user:bob"),
         ("alice", "another account"),
     }
-    registry.end_share(ALICE, alice.tenant, Share.objects.get())
+    sharing.end_share(ALICE, alice.tenant, Share.objects.get())
     assert speak(http, bob, voice).status_code == 400
 
 
 @pytest.mark.parametrize("code", ["", "nonsense", "InZvaWNlXzAi:1vPqGX:forged"])
 def test_a_code_that_shares_nothing(alice: Party, code: str) -> None:
     with pytest.raises(ApiError) as refused:
-        registry.accept_share(ALICE, alice.tenant, code)
+        sharing.accept_share(ALICE, alice.tenant, code)
     assert refused.value.field == "code"
 
 
 def test_a_hidden_preset_is_not_listed_but_can_be_named(
     http: httpx.Client, engine: ScriptedEngine, alice: Party, bob: Party
 ) -> None:
-    registry.hide_preset(ALICE, alice.tenant, "Anna")
+    sharing.hide_preset(ALICE, alice.tenant, "Anna")
     ids = [
         {each["id"] for each in http.get("/v1/audio/voices", headers=who.headers).json()["data"]}
         for who in (alice, bob)

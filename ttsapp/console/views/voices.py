@@ -19,7 +19,7 @@ from ttsapp.voices.catalogue import Catalogue
 from ttsapp.voices.forms import CodeForm, DescriptionForm, RecordingForm
 from ttsapp.voices.models import Share, Voice
 from ttsapp.voices.sentences import PREVIEWS
-from ttsapp.voices.services import registry
+from ttsapp.voices.services import registry, sharing
 
 NOTHING = Catalogue(())
 OWNERS = ("own", "shared", "preset")
@@ -75,7 +75,7 @@ def show_voice(
         "recording": recording or RecordingForm(),
         "use": used.get(row.public_id, library.Use()),
         "shares": library.shares(row),
-        "code": registry.share_code(row) if membership.may(Permission.MANAGE_VOICES) else "",
+        "code": sharing.share_code(row) if membership.may(Permission.MANAGE_VOICES) else "",
         "places": range(1, PREVIEWS + 1),
         "page": "voices",
     }
@@ -123,9 +123,9 @@ def hide(request: HttpRequest, membership: Membership) -> HttpResponse:
     if name not in {preset.name for model in served.models for preset in model.presets}:
         raise Http404
     if request.POST.get("show"):
-        registry.show_preset(actor, membership.tenant, name)
+        sharing.show_preset(actor, membership.tenant, name)
     else:
-        registry.hide_preset(actor, membership.tenant, name)
+        sharing.hide_preset(actor, membership.tenant, name)
     return redirect("console:voices", slug=membership.tenant.slug)
 
 
@@ -136,7 +136,7 @@ def accept_share(request: HttpRequest, membership: Membership) -> HttpResponse:
     if form.is_valid():
         try:
             code = form.cleaned_data["code"]
-            registry.accept_share(Actor.of(request.user), membership.tenant, code)
+            sharing.accept_share(Actor.of(request.user), membership.tenant, code)
             return redirect("console:voices", slug=membership.tenant.slug)
         except ApiError as error:
             form.refuse(error)
@@ -157,7 +157,7 @@ def end_share(request: HttpRequest, membership: Membership, name: str) -> HttpRe
     share = found.select_related("voice__tenant", "tenant").first()
     if share is None:
         raise Http404
-    registry.end_share(Actor.of(request.user), membership.tenant, share)
+    sharing.end_share(Actor.of(request.user), membership.tenant, share)
     if number:
         return redirect("console:voice", slug=membership.tenant.slug, name=name)
     return redirect("console:voices", slug=membership.tenant.slug)

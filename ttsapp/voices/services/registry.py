@@ -8,24 +8,19 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.core import signing
 from django.db import IntegrityError, transaction
 from django.db.models import Max, Q
 from django.utils import timezone
 
 from ttsapp.audit.actions import Action
 from ttsapp.audit.services import SYSTEM, Actor, record
-from ttsapp.errors import ApiError, invalid
+from ttsapp.errors import ApiError
 from ttsapp.tenants.models import Tenant
 from ttsapp.voices import storage
-from ttsapp.voices.models import Consent, HiddenPreset, Kind, Share, Voice, VoiceVersion
+from ttsapp.voices.models import Consent, Kind, Voice, VoiceVersion
 from ttsapp.voices.services import shelves
 from ttsapp.voices.storage import Blob
 
-CODE_SALT = "voice share"
-CODE_SECONDS = 7 * 24 * 3600
-# One account is not told who acted in another.
-_ANOTHER = Actor(None, "another account")
 CHANGEABLE = ("name", "description", "language", "tags", "speed")
 
 
@@ -197,59 +192,6 @@ def check_consent(consent: Consent) -> None:
         raise ApiError(403, f"consent_{consent.state}", message, field="consent")
 
 
-# ---- who else may use it
-
-
-def share_code(voice: Voice) -> str:
-    """For a week: whoever enters it in their own account may speak with the voice."""
-    return signing.dumps(voice.public_id, salt=CODE_SALT, compress=False)
-
-
-@transaction.atomic
-def accept_share(actor: Actor, tenant: Tenant, code: str) -> Voice:
-    """Raises ApiError 400 for a code that is none, no longer one, or the tenant's own."""
-    try:
-        public_id = signing.loads(code.strip(), salt=CODE_SALT, max_age=CODE_SECONDS)
-    except signing.BadSignature:
-        raise _no_code() from None
-    voice = Voice.objects.filter(public_id=public_id, deleted_at=None).first()
-    if voice is None or voice.tenant_id == tenant.pk:
-        raise _no_code()
-    _, is_new = Share.objects.get_or_create(voice=voice, tenant=tenant)
-    if is_new:
-        shelves.note_tenants([tenant.pk])
-        record(actor, Action.VOICE_SHARED, tenant, voice.public_id, name=voice.name)
-        record(_ANOTHER, Action.VOICE_SHARED, voice.tenant, voice.public_id, name=voice.name)
-    return voice
-
-
-@transaction.atomic
-def end_share(actor: Actor, tenant: Tenant, share: Share) -> None:
-    """By either side, whose actor the other is not told; in force within a second."""
-    voice = share.voice
-    share.delete()
-    shelves.note_tenants([share.tenant_id])
-    for party in (voice.tenant, share.tenant):
-        who = actor if party == tenant else _ANOTHER
-        record(who, Action.VOICE_UNSHARED, party, voice.public_id, name=voice.name)
-
-
-@transaction.atomic
-def hide_preset(actor: Actor, tenant: Tenant, name: str) -> None:
-    _, is_new = HiddenPreset.objects.get_or_create(tenant=tenant, name=name)
-    if is_new:
-        shelves.note_tenants([tenant.pk])
-        record(actor, Action.PRESET_HIDDEN, tenant, name)
-
-
-@transaction.atomic
-def show_preset(actor: Actor, tenant: Tenant, name: str) -> None:
-    removed, _ = HiddenPreset.objects.filter(tenant=tenant, name=name).delete()
-    if removed:
-        shelves.note_tenants([tenant.pk])
-        record(actor, Action.PRESET_SHOWN, tenant, name)
-
-
 # ---- inside
 
 
@@ -276,8 +218,3 @@ def _add_version(actor: Actor, voice: Voice, encoded: Encoded) -> VoiceVersion:
 def _name_taken() -> ApiError:
     message = "There is a voice of that name already: choose another, or delete that one."
     return ApiError(409, "name_taken", message, field="name")
-
-
-def _no_code() -> ApiError:
-    message = "This is no code of a voice that is shared, or its week is over: ask for a new one."
-    return invalid(message, "code", "unknown_share_code")
