@@ -134,6 +134,17 @@ def test_an_operator_gives_a_tenant_its_share_of_the_engine(
     assert entry.changes == {"engine_share": [1, 3]}
 
 
+def test_who_changed_what_and_who_may(base: str, alice: Party, bob: Party) -> None:
+    with browser(base, "alice") as client:
+        client.patch(f"/api/tenants/alice/keys/{alice.key.public_id}", json={"scopes": ["read"]})
+        entries = client.get("/api/tenants/alice/audit?action=key.changed").json()["results"]
+        members = client.get("/api/tenants/alice/members").json()["results"]
+    assert [(one["actor"], one["changes"]) for one in entries] == [
+        ("user:alice", {"scopes": [["speech", "read"], ["read"]]})
+    ]
+    assert [(one["username"], one["role"]) for one in members] == [("alice", "owner")]
+
+
 BAD = [
     ("keys", {"name": "x", "colour": "red"}, "unknown_field", "colour"),
     ("keys", {}, "invalid_value", "name"),

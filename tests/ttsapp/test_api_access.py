@@ -33,7 +33,7 @@ MADE = (401, 404, 404, 403, 201, 201, 201, 404, 404)
 CHANGED = (401, 404, 404, 403, 200, 200, 200, 404, 404)
 GONE = (401, 404, 404, 403, 204, 204, 204, 404, 404)
 SEEN_BY_PLATFORM = (401, 404, 404, 404, 404, 404, 404, 200, 200)
-BILLED = (401, 404, 404, 403, 403, 200, 403, 404, 404)
+OWNED = (401, 404, 404, 403, 403, 200, 403, 404, 404)
 RUN_BY_PLATFORM = (401, 404, 404, 404, 404, 404, 404, 403, 200)
 KEY, WORD = "tenants/alice/keys/{key}", "tenants/alice/lexicon/{word}"
 CONSENT = "tenants/alice/consents/{consent}"
@@ -56,13 +56,15 @@ MATRIX = [
     ("GET", WORD, None, READ),
     ("PATCH", WORD, {"alias": "other"}, CHANGED),
     ("DELETE", WORD, None, GONE),
-    ("GET", "tenants/alice/billing", None, BILLED),
-    ("GET", "tenants/alice/documents", None, BILLED),
+    ("GET", "tenants/alice/billing", None, OWNED),
+    ("GET", "tenants/alice/documents", None, OWNED),
     (
         *("GET", "tenants/alice/documents/{request}", None),
         (401, 404, 404, 403, 403, 404, 403, 404, 404),
     ),
     ("GET", "tenants/alice/limits", None, READ),
+    ("GET", "tenants/alice/audit", None, OWNED),
+    ("GET", "tenants/alice/members", None, OWNED),
     ("GET", "tenants/alice/requests", None, READ),
     ("GET", "tenants/alice/requests/{request}", None, READ),
     ("GET", "tenants/alice/usage", None, READ),

@@ -46,7 +46,9 @@ def test_every_answer_is_announced(base: str, alice: Party) -> None:
     set_platform_role(SYSTEM, alice.user, PlatformRole.OPERATOR)
     things = {
         "documents": str(ids.uuid7()),
-        "consents": Consent.objects.create(tenant=alice.tenant, name="Ann").public_id,
+        "consents": Consent.objects.create(
+            tenant=alice.tenant, name="Ann", person="Ann", relation="self", purposes="any"
+        ).public_id,
         "keys": alice.key.public_id,
         "lexicon": str(add_word(SYSTEM, alice.tenant, "Nginx", "engine x").pk),
         "requests": str(use(alice.tenant, alice.key, timezone.now())),

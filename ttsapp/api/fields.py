@@ -88,3 +88,16 @@ class LimitsFields(Strict):
     def _after(self, attrs: dict[str, Any], name: str) -> int | None:
         """The value once this change is made."""
         return attrs.get(name, getattr(self.instance, name, None))
+
+
+class Moments(Strict):
+    """A range of time, in a query."""
+
+    since = serializers.DateTimeField(required=False, help_text="In it.")
+    until = serializers.DateTimeField(required=False, help_text="Not in it.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        for name in ("since", "until"):
+            if name in attrs and not 1970 < attrs[name].year < 9999:
+                raise serializers.ValidationError({name: "Choose a moment from 1971 to 9998."})
+        return attrs

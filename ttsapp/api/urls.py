@@ -6,12 +6,14 @@ from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from ttsapp.api import documents
+from ttsapp.api.views.audit import Audit
 from ttsapp.api.views.billing import BillingView, DocumentsView
 from ttsapp.api.views.consents import Consents
 from ttsapp.api.views.costs import CostsView
 from ttsapp.api.views.keys import Keys
 from ttsapp.api.views.lexicon import Lexicon
 from ttsapp.api.views.limits import LimitsView
+from ttsapp.api.views.members import Members
 from ttsapp.api.views.requests import Requests
 from ttsapp.api.views.tenants import PlatformTenants, TenantsView
 from ttsapp.api.views.usage import UsageView
@@ -22,9 +24,11 @@ router.register("tenants", TenantsView, "tenants")
 router.register("tenants/<slug:tenant>/billing", BillingView, "billing")
 router.register("tenants/<slug:tenant>/documents", DocumentsView, "documents")
 router.register("tenants/<slug:tenant>/consents", Consents, "consents")
+router.register("tenants/<slug:tenant>/audit", Audit, "audit")
 router.register("tenants/<slug:tenant>/keys", Keys, "keys")
 router.register("tenants/<slug:tenant>/lexicon", Lexicon, "lexicon")
 router.register("tenants/<slug:tenant>/limits", LimitsView, "limits")
+router.register("tenants/<slug:tenant>/members", Members, "members")
 router.register("tenants/<slug:tenant>/requests", Requests, "requests")
 router.register("tenants/<slug:tenant>/usage", UsageView, "usage")
 router.register("tenants/<slug:tenant>/voices", VoicesView, "voices")

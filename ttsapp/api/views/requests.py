@@ -14,25 +14,17 @@ from rest_framework.response import Response
 
 from billing import selectors as billing
 from ttsapp.api.base import Pages, TenantView
-from ttsapp.api.fields import Strict
+from ttsapp.api.fields import Moments
 from ttsapp.speech import history
 from ttsapp.speech import selectors as speech
 from ttsapp.speech.models import RequestLog
 from ttsapp.tenants.models import Tenant
 
 
-class RequestQuery(Strict):
+class RequestQuery(Moments):
     ended = serializers.ChoiceField(list(history.ENDINGS), required=False)
     key = serializers.SlugField(required=False, max_length=50, help_text="A key's id, or console.")
     code = serializers.SlugField(required=False, max_length=50, help_text="An error code.")
-    since = serializers.DateTimeField(required=False, help_text="In it.")
-    until = serializers.DateTimeField(required=False, help_text="Not in it.")
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        for name in ("since", "until"):
-            if name in attrs and not 1970 < attrs[name].year < 9999:
-                raise serializers.ValidationError({name: "Choose a moment from 1971 to 9998."})
-        return attrs
 
 
 class LoggedRequest(serializers.Serializer[RequestLog]):
