@@ -205,7 +205,8 @@ def _show(report: dict[str, Any]) -> None:
     rates = [(f"{entry['rate']:g} requests/s", entry["best"]) for entry in report["rates"]]
     by_form = [(f"{entry['dialect']}, {entry['format']}", entry) for entry in report["forms"]]
     table = Table(title="First audio in ms: straight from the engine, through the gateway, added")
-    for heading in ("", "engine p50", "p95", "gateway p50", "p95", "added p50", "p95"):
+    table.add_column(no_wrap=True)
+    for heading in ("engine p50", "p95", "gateway p50", "p95", "added p50", "p95"):
         table.add_column(heading, justify="right")
     for name, row in rates + by_form:
         parts = ("engine_ms", "gateway_ms", "added_ms")
