@@ -40,11 +40,7 @@ async def once(
     if name is None:
         return await answer()
     claim = Claim(caller.tenant_id, caller.key_id, _checked(name), _print(request), request_id())
-    try:
-        kept = await database.write(services.claim, claim)
-    except DatabaseError as error:
-        log.error("the database does not answer", error=repr(error))
-        raise database.unavailable() from error
+    kept = await _claimed(claim)
     if kept is not None:
         return _again(kept)
     held = _Held(claim)
@@ -54,6 +50,23 @@ async def once(
         held.release()
         raise
     return await _recorded(held, response)
+
+
+async def _claimed(claim: Claim) -> Kept | None:
+    try:
+        return await database.write(services.claim, claim)
+    except DatabaseError as error:
+        log.error("the database does not answer", error=repr(error))
+        raise database.unavailable() from error
+    except asyncio.CancelledError:
+        # Its client has left, and it may have been claimed all the same.
+        _release(claim)
+        raise
+
+
+def _release(claim: Claim) -> None:
+    """In a task that a vanished client cannot cancel."""
+    background.spawn(database.write_surely(services.release, claim))
 
 
 class _Held:
@@ -73,17 +86,20 @@ class _Held:
         lasting = {
             name: value for name, value in headers.items() if not name.lower().startswith(_FLEETING)
         }
+        # A client that leaves now does not cancel it.
+        await asyncio.wait({background.spawn(self._keep(lasting, body))})
+
+    def release(self) -> None:
+        self._timer.cancel()
+        _release(self._claim)
+
+    async def _keep(self, headers: dict[str, str], body: bytes | None) -> None:
         try:
-            await database.write(services.keep, self._claim, lasting, body, len(body or b""))
+            await database.write(services.keep, self._claim, headers, body, len(body or b""))
         except DatabaseError as error:
             request = str(self._claim.request_id)
             log.error("an answer was not kept", request=request, error=str(error))
             self.release()
-
-    def release(self) -> None:
-        """In a task that a vanished client cannot cancel."""
-        self._timer.cancel()
-        background.spawn(database.write_surely(services.release, self._claim))
 
     def _renew_later(self) -> None:
         seconds = services.LEASE.total_seconds() / 4
