@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import re
 import wave
 from collections.abc import Iterator
+from importlib import resources
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -17,7 +19,25 @@ pytestmark = [needs_chromium, pytest.mark.timeout(300)]
 
 ROOT = "/console/default"
 PAGES = ("", "/playground", "/requests", "/keys", "/usage", "/billing", "/start")
+PEOPLE = (
+    *(
+        f"/console/default/{page}"
+        for page in ("members", "alerts", "webhooks", "audit", "settings")
+    ),
+    *(f"/platform/{page}" for page in ("overview", "engines", "tenants", "tenants/default")),
+    *(f"/platform/{page}" for page in ("alerts", "alerts/disk", "webhooks", "audit", "settings")),
+    *("/account", "/account/password", "/account/passkeys"),
+)
 MONEY = ("/platform/prices", "/platform/costs", "/platform/costs/settings", "/platform/invoices")
+EVERY = (*(f"{ROOT}{page}" for page in PAGES), *MONEY, *PEOPLE)
+AUTHENTICATOR = {
+    "protocol": "ctap2",
+    "transport": "internal",
+    "hasResidentKey": True,
+    "hasUserVerification": True,
+    "isUserVerified": True,
+    "automaticPresenceSimulation": True,
+}
 TEXT = "It's a quiet morning."
 
 
@@ -142,7 +162,7 @@ def test_filters_stay_in_the_address(page: Page) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_page_is_wider_than_the_screen(page: Page, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
-    for path in (*(f"{ROOT}{path}" for path in PAGES), *MONEY):
+    for path in EVERY:
         page.goto(path)
         excess = page.evaluate("document.scrollingElement.scrollWidth - innerWidth")
         assert excess <= 0, path
@@ -158,10 +178,11 @@ def test_the_keyboard_skips_the_navigation(page: Page) -> None:
 
 
 def test_everything_that_can_be_used_has_a_name(page: Page) -> None:
-    unnamed = """[...document.querySelectorAll('a,button,input:not([type=hidden]),select,textarea')]
+    unnamed = """[...document.querySelectorAll('a,button,input,select,textarea')]
+        .filter((e) => !e.hidden && e.type !== 'hidden')
         .filter((e) => !(e.textContent.trim() || e.labels?.length || e.ariaLabel))
         .map((e) => e.outerHTML)"""
-    for path in (*(f"{ROOT}{path}" for path in PAGES), *MONEY):
+    for path in EVERY:
         page.goto(path)
         assert page.evaluate(unnamed) == [], path
 
@@ -180,3 +201,60 @@ def test_sliders_say_what_a_million_would_cost(page: Page) -> None:
     page.fill("#whatif-slider", "100")
     expect(page.locator("#whatif-cost")).to_have_text("3.04 USD")
     assert page.locator("figure[data-table='whatif-table'] canvas").count() == 1
+
+
+def test_axe_finds_nothing_serious(page: Page) -> None:
+    axe = (resources.files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
+    serious = """axe.run().then((found) => found.violations
+        .filter((each) => ['serious', 'critical'].includes(each.impact))
+        .map((each) => [each.id, each.nodes[0].html]))"""
+    for path in EVERY:
+        page.goto(path)
+        page.evaluate(axe)
+        assert page.evaluate(serious) == [], path
+
+
+def test_the_engines_page_is_live(page: Page) -> None:
+    page.goto("/platform/engines")
+    expect(page.locator("#how")).to_have_text("every second, live")
+    expect(page.locator("[data-live$='.state']")).to_have_text("ready")
+    expect(page.locator("polyline").first).to_have_attribute("points", re.compile(r"^\d+,"))
+
+
+def test_the_engines_page_asks_where_there_is_no_socket(page: Page) -> None:
+    page.add_init_script("window.WebSocket = class extends EventTarget {}")
+    page.goto("/platform/engines")
+    expect(page.locator("#how")).to_have_text("every second, by asking")
+
+
+def test_a_passkey_signs_in(product: Running, browser: Browser) -> None:
+    """Browsers know passkeys for names alone: localhost, not 127.0.0.1."""
+    known = access.read(product.plan.data / access.FILE)
+    assert known.password
+    base = product.base.replace("127.0.0.1", "localhost")
+    with context(browser, base, DESK, "light") as visit:
+        visit.set_default_timeout(60_000)
+        page = visit.new_page()
+        keys = visit.new_cdp_session(page)
+        keys.send("WebAuthn.enable")
+        keys.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
+        sign_in(page, known.username, known.password)
+        page.goto("/account/passkeys/add")
+        page.fill("#id_password", known.password)
+        page.click("button:text('Confirm')")
+        page.check("#id_passwordless")
+        page.click("button:text('Add it')")
+        expect(page.locator("h1")).to_have_text("Recovery codes")
+
+        visit.clear_cookies()
+        page.goto("/console/login")
+        page.click("text=Sign in with a passkey")
+        expect(page.locator("h1")).to_have_text("Default")
+
+        page.goto("/account/passkeys")
+        page.click("text=remove…")
+        if "/confirm" in page.url:
+            page.fill("#id_password", known.password)
+            page.click("button:text('Confirm')")
+        page.click("button:text('Remove it')")
+        expect(page.locator("main")).to_contain_text("No passkey yet")
