@@ -84,6 +84,12 @@ class Order:
         if self.language == AUTO and is_foreign(text, self.model.languages):
             raise unspoken_language(self.model)
 
+    @property
+    def _spoken_language(self) -> str:
+        """Where a model speaks one language only, it is told so: it then speaks more clearly."""
+        only = len(self.model.languages) == 1 and self.language == AUTO
+        return self.model.languages[0] if only else self.language
+
     def start(self, text: str, *, is_complete: bool) -> engine_pb2.Start:
         """The engine's opening message for a piece of its text. One that is still being written
         is spoken as it comes, which only the streaming layout can."""
@@ -93,7 +99,7 @@ class Order:
             model=self.model.id,
             voice=self.voice.to_engine(),
             text=text,
-            language=self.language,
+            language=self._spoken_language,
             instructions=self.instructions,
             layout=usual if is_complete else live,
             complete=is_complete,
