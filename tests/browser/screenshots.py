@@ -22,7 +22,11 @@ SHOWN = {  # docs/screenshots/NAME.png: page, size, scheme
     "playground": ("playground", DESK, "dark"),
     "requests-phone": ("requests", PHONE, "light"),
 }
-PAGES = ("overview", "playground", "requests", "request", "keys", "revoke", "usage", "start")
+PAGES = (
+    *("overview", "playground", "requests", "request", "keys", "revoke", "usage", "billing"),
+    *("start", "prices", "costs", "invoices"),
+)
+OF_PLATFORM = ("prices", "costs", "invoices")
 LARGEST = 60_000
 
 
@@ -57,6 +61,8 @@ def show(page: Page, name: str) -> None:
     elif name == "revoke":
         page.goto(f"{root}/keys")
         page.click("text=revoke…")
+    elif name in OF_PLATFORM:
+        page.goto(f"/platform/{name}")
     else:
         page.goto(f"{root}/{name}")
     if name == "playground":
@@ -75,6 +81,7 @@ def keep(page: Page, file: Path) -> None:
 def seed() -> tuple[str, str]:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ttsapp.settings")
     django.setup()
+    from tests.billing.sold import months
     from tests.ttsapp.seeded import weeks
     from ttsapp.audit.services import SYSTEM
     from ttsapp.keys.services import create_key
@@ -84,6 +91,7 @@ def seed() -> tuple[str, str]:
     if not tenant.keys.filter(name="Audiobooks"):
         keys = [create_key(SYSTEM, tenant, name)[0] for name in ("Audiobooks", "Phone menu")]
         weeks(tenant, keys)
+        months(tenant)
     return os.environ["PARLANCE_USERNAME"], os.environ["PARLANCE_PASSWORD"]
 
 
