@@ -134,6 +134,14 @@ def test_audio_is_not_kept(http: httpx.Client, alice: Party, mallory: Party) -> 
     refused(answer, 404, "audio_not_kept")
 
 
+def test_a_line_of_the_log_is_kept(http: httpx.Client, alice: Party, mallory: Party) -> None:
+    item = spoke(http, alice, "One.")
+    path = f"/v1/history/{item}"
+    refused(http.delete(path, headers=xi(alice)), 409, "log_is_kept")
+    refused(http.delete(path, headers=xi(mallory)), 404, "history_item_not_found")
+    assert get(http, alice, path).status_code == 200
+
+
 def test_single_use_token(http: httpx.Client, base: str, alice: Party) -> None:
     answer = http.post("/v1/single-use-token/tts_websocket", headers=xi(alice))
     token = answer.json()["token"]

@@ -47,6 +47,22 @@ def test_usage_by_day(http: httpx.Client, alice: Party, bob: Party, monday: date
     assert count["usage"] == {"All": [1.0, 0.0, 1.0]}
 
 
+def test_waits_for_first_audio(
+    http: httpx.Client, alice: Party, bob: Party, monday: datetime
+) -> None:
+    for hours, wait in ((1, 100), (2, 300), (26, 80)):
+        use(alice.tenant, alice.key, monday + timedelta(hours=hours), first_audio_ms=wait)
+    use(bob.tenant, bob.key, monday + timedelta(hours=1), first_audio_ms=9000)
+    query = {"start_unix": ms(monday), "end_unix": ms(monday + timedelta(days=3))}
+    path = "/v1/usage/character-stats"
+    stats = found(http, alice, path, metric="ttfb_avg", **query)
+    assert stats["usage"] == {"All": [200.0, 80.0, 0.0]}
+    whole = found(http, alice, path, metric="ttfb_avg", aggregation_interval="cumulative", **query)
+    assert whole["usage"] == {"All": [160.0]}
+    refusal = get(http, alice, path, metric="ttfb_avg", breakdown_type="voice", **query)
+    assert refusal.json()["detail"]["param"] == "breakdown_type"
+
+
 @pytest.mark.parametrize(
     ("interval", "points"), [("hour", 48), ("week", 1), ("month", None), ("cumulative", 1)]
 )
@@ -89,7 +105,7 @@ def test_breakdowns(http: httpx.Client, alice: Party, monday: datetime, breakdow
         ({"start_unix": 5, "end_unix": 5}, "end_unix"),
         ({"start_unix": "x", "end_unix": 5}, "start_unix"),
         ({"start_unix": 1, "end_unix": 10**13, "aggregation_interval": "hour"}, "aggregation_"),
-        ({"start_unix": 1, "end_unix": 5, "metric": "ttfb_avg"}, "metric"),
+        ({"start_unix": 1, "end_unix": 5, "metric": "ttfb_p95"}, "metric"),
         ({"start_unix": 1, "end_unix": 5, "breakdown_type": "user"}, "breakdown_type"),
     ],
 )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Avg, QuerySet
+from django.db.models.functions import Trunc
 
 from ttsapp import ids
 from ttsapp.speech.models import RequestLog
@@ -43,3 +45,21 @@ def find(tenant_id: int, wanted: Wanted) -> QuerySet[RequestLog]:
 
 def one(tenant_id: int, request_id: UUID) -> RequestLog | None:
     return RequestLog.objects.filter(tenant_id=tenant_id, pk=request_id, audio_ms__gt=0).first()
+
+
+def average_waits(
+    tenant_id: int, since: datetime, until: datetime, interval: str
+) -> dict[datetime, float]:
+    """Milliseconds to first audio, by the beginnings (UTC) of the intervals that have any;
+    `cumulative`: over all of it, at `since`."""
+    rows = RequestLog.objects.filter(
+        tenant_id=tenant_id,
+        pk__gte=ids.lowest(since),
+        pk__lt=ids.lowest(until),
+        first_audio_ms__isnull=False,
+    ).order_by()
+    if interval == "cumulative":
+        whole = rows.aggregate(wait=Avg("first_audio_ms"))["wait"]
+        return {} if whole is None else {since: whole}
+    begun: Any = rows.annotate(start=Trunc("at", interval, tzinfo=UTC)).values("start")
+    return {row["start"]: row["wait"] for row in begun.annotate(wait=Avg("first_audio_ms"))}

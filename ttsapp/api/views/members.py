@@ -15,7 +15,7 @@ from ttsapp.tenants import selectors
 from ttsapp.tenants.models import Membership, Permission, Role
 
 
-class Member(serializers.Serializer[Membership]):
+class Member(serializers.Serializer[Any]):
     username = serializers.CharField(source="user.username")
     email = serializers.CharField(source="user.email")
     role = serializers.ChoiceField(Role.choices)

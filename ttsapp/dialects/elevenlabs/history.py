@@ -50,6 +50,11 @@ def not_kept() -> ApiError:
     return ApiError(404, "audio_not_kept", message)
 
 
+def nothing_to_delete() -> ApiError:
+    message = "Text and audio were never kept. What is left is your account's own request log."
+    return ApiError(409, "log_is_kept", message, field="history_item_id")
+
+
 def _wanted(query: Query, served: Catalogue) -> heard.Wanted:
     if query.text("search"):
         raise invalid("Texts are not kept, so none can be searched: leave search out.", "search")

@@ -87,9 +87,12 @@ async def history_page(request: HttpRequest, caller: Caller) -> HttpResponse:
     return json_response(await database.read(history.page, caller.tenant_id, query, served))
 
 
-@endpoint("GET")
+@endpoint("GET", "DELETE")
 async def history_item(request: HttpRequest, caller: Caller, item_id: str) -> HttpResponse:
-    return json_response(await database.read(history.item, caller.tenant_id, item_id))
+    found = await database.read(history.item, caller.tenant_id, item_id)
+    if request.method == "DELETE":
+        raise history.nothing_to_delete()
+    return json_response(found)
 
 
 @endpoint("GET")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from billing import statistics
 from ttsapp.dialects.elevenlabs.query import Query
 from ttsapp.errors import invalid
+from ttsapp.speech import heard
 
 KNOWN = (
     *("start_unix", "end_unix", "breakdown_type", "aggregation_interval", "metric"),
@@ -21,6 +23,8 @@ _METRICS = {
     "request_count": ("requests", 1),
     "minutes_used": ("audio_ms", 60_000),
 }
+# Of the request log, not of what is charged.
+_WAIT = "ttfb_avg"
 
 
 def character_stats(tenant_id: int, query: Query) -> dict[str, Any]:
@@ -32,16 +36,22 @@ def character_stats(tenant_id: int, query: Query) -> dict[str, Any]:
     if until <= since:
         raise invalid("end_unix has to be later than start_unix.", "end_unix")
     interval = query.choice("aggregation_interval", statistics.INTERVALS, "day")
-    measure, unit = _METRICS[query.choice("metric", tuple(_METRICS), "credits")]
+    metric = query.choice("metric", (*_METRICS, _WAIT), "credits")
     breakdown = _BREAKDOWNS[query.choice("breakdown_type", tuple(_BREAKDOWNS), "none")]
     starts = statistics.axis(since, until, interval, _MOST_POINTS)
     if len(starts) > _MOST_POINTS:
         message = f"That is more than {_MOST_POINTS} points: choose a longer interval."
         raise invalid(message, "aggregation_interval")
+    if metric == _WAIT:
+        if breakdown != "none":
+            raise invalid(f"{_WAIT} is not broken down: leave it out.", "breakdown_type")
+        waits = heard.average_waits(tenant_id, since, until, interval)
+        return _document(starts, {statistics.EVERYTHING: [waits.get(one, 0.0) for one in starts]})
+    measure, unit = _METRICS[metric]
     found = statistics.statistics(tenant_id, starts, until, interval, measure, breakdown)
-    return {
-        "time": [int(start.timestamp() * 1000) for start in found.starts],
-        "usage": {
-            name: [value / unit for value in values] for name, values in found.values.items()
-        },
-    }
+    usage = {name: [value / unit for value in values] for name, values in found.values.items()}
+    return _document(found.starts, usage)
+
+
+def _document(starts: list[datetime], usage: dict[str, list[float]]) -> dict[str, Any]:
+    return {"time": [int(start.timestamp() * 1000) for start in starts], "usage": usage}
