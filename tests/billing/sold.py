@@ -31,7 +31,7 @@ def months(tenant: Tenant) -> None:
     book(SYSTEM, tenant, Reason.PAID, 20 * EUR, "USD", "Transfer")
     day = datetime.combine(first, time(9), UTC)
     while day < now:
-        speak(tenant, int(chance.lognormvariate(11.5, 0.4)), day)
+        speak(tenant, int(chance.lognormvariate(16, 0.3)), day)
         day += timedelta(days=1)
     _run(chance, now)
     issue_all(now)

@@ -48,7 +48,7 @@ function options(figure, lines) {
     height: 240,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1e3), "Etc/UTC"),
     scales: { x: { time: !across, range: kind === "bars" ? padded : undefined }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high || 1) * 1.08] } },
-    axes: [{ ...axis, values: (_, ticks) => ticks.map((tick) => (across ? `${tick} %` : day(tick, kind))) }, { ...axis, size: 64 }],
+    axes: [{ ...axis, space: 90, values: (_, ticks) => ticks.map((tick) => (across ? `${tick} %` : day(tick, kind))) }, { ...axis, size: 64 }],
     series: [place, ...lines.map((line, place) => series(line, place, kind === "bars", unit))],
   };
 }
