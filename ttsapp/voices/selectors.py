@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -190,6 +190,13 @@ def own_voice(row: Voice, tenant_id: int) -> OwnVoice | None:
 
 def _last(row: Voice) -> VoiceVersion | None:
     return max(row.versions.all(), key=lambda each: each.number, default=None)
+
+
+def labels(tenant_id: int, names: Iterable[str]) -> dict[str, str]:
+    """What people call these voices, the deleted ones too; presets are called what they are."""
+    is_visible = Q(tenant_id=tenant_id) | Q(shares__tenant_id=tenant_id)
+    found = Voice.objects.filter(is_visible, public_id__in=set(names))
+    return dict(found.values_list("public_id", "name"))
 
 
 def voice_of(tenant_id: int, public_id: str) -> Voice | None:

@@ -90,6 +90,7 @@ def test_the_register_and_the_end(
     where = f"/console/alice/consents/of/{Consent.objects.get().public_id}"
     with browser(base, "alice") as page:
         shown = page.get(where)
+        assert "<td>Ann</td>" in page.get("/console/alice/requests").text
         proof = page.get(f"{where}/evidence")
         page.post(f"{where}/withdraw", data={"reason": "asked"})
         ended = page.get(f"/console/alice/voices/of/{voice}")

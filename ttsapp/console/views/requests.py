@@ -21,6 +21,7 @@ from ttsapp.speech import history
 from ttsapp.speech import selectors as speech
 from ttsapp.speech.models import RequestLog
 from ttsapp.tenants.models import Membership, Permission, Tenant
+from ttsapp.voices.selectors import labels
 
 PAGE = 50
 
@@ -29,6 +30,7 @@ PAGE = 50
 class Row:
     log: RequestLog
     charged: int
+    voice: str
 
 
 class SearchForm(DatesForm):
@@ -102,7 +104,8 @@ def request_detail(request: HttpRequest, membership: Membership, wanted: UUID) -
 
 def _rows(tenant: Tenant, logs: list[RequestLog]) -> list[Row]:
     charges = billing.charges(tenant.pk, (log.pk for log in logs))
-    return [Row(log, charges.get(log.pk, 0)) for log in logs]
+    named = labels(tenant.pk, (log.voice for log in logs))
+    return [Row(log, charges.get(log.pk, 0), named.get(log.voice, log.voice)) for log in logs]
 
 
 def _timeline(log: RequestLog | None) -> dict[str, float] | None:
