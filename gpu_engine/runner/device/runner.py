@@ -257,6 +257,7 @@ class GraphDevice:
     def begin_voice(self, pcm: bytes, with_codes: bool) -> VoiceEncoding:
         return VoiceEncoding(self.checkpoint, pcm, with_codes, PIECE_S)
 
+    @torch.inference_mode()
     def encode(self, encoding: VoiceEncoding) -> Pending:
         try:
             return self.main.launch(NOBODY, 0, encoding.advance, lambda _: partial(_made, encoding))
