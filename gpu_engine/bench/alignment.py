@@ -32,6 +32,7 @@ Pcm = NDArray[np.int16]
 MEAN_MS, P95_MS = 60.0, 120.0
 FAILED = 1
 WINDOW, AUDIBLE = 240, 10 ** (-45 / 20)
+OWN = 20  # of the texts are spoken by the checkpoint too
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     result: dict[str, Any] = {"machine": describe()} | measure(aligner, spoken)
     result["limits"] = {"mean_ms": MEAN_MS, "p95_ms": P95_MS}
     if arguments.checkpoint is not None:
-        texts = [utterance.text for utterance, _ in spoken]
+        texts = [utterance.text for utterance, _ in spoken[:: -(-len(spoken) // OWN)]]
         result["own_speech"] = own_speech(aligner, arguments.checkpoint, texts, arguments.seed)
     report.write(result, arguments.out)
     Console().print(table(result))

@@ -13,7 +13,7 @@ import torch
 
 from gpu_engine.align.follow import follow
 from gpu_engine.align.load import load_aligner
-from gpu_engine.bench.alignment import is_sound, known_words
+from gpu_engine.bench.alignment import is_sound, known_words, measure
 from gpu_engine.models.aligner import STEP, AlignerConfig, AlignerNet
 from gpu_engine.train.aligner import AlignerRecipe, save_aligner, train_aligner
 from gpu_engine.train.aligner_data import Example, edge_targets, gather, pieces, spelled
@@ -80,6 +80,8 @@ def test_it_works(tmp_path: Path) -> None:
         "ca",
     ]
     assert is_sound([each.word for each in told], len(pcm))
+    report = measure(aligner, [(utterance, pcm)])
+    assert (report["missing"], report["starts"]["words"], report["voices"]) == (0, 4, 1)
 
 
 def test_pieces_of_a_recording_are_scored_as_the_whole() -> None:
