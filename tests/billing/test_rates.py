@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from billing import money
@@ -13,6 +13,11 @@ from billing.prices.rates import ANY, Rate, Terms, Tier, Use, VoiceKind, Window,
 
 EUR = 1_000_000
 TIERED = Rate(ANY, ANY, (Tier(0, 10 * EUR), Tier(1_000_000, 8 * EUR), Tier(5_000_000, 5 * EUR)))
+
+# However busy the machine is.
+AT_ANY_SPEED = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 prices = st.integers(0, 10**9)
 counts = st.integers(0, 10**8)
@@ -77,6 +82,7 @@ def test_volume_goes_on_where_the_next_version_begins() -> None:
     assert picos(second) == 100_000 * 20 * EUR + 800_000 * 16 * EUR
 
 
+@AT_ANY_SPEED
 @given(terms(), st.lists(uses, max_size=8), st.integers(0, 8))
 def test_a_month_that_is_cut_comes_to_the_same(known: Terms, month: list[Use], cut: int) -> None:
     whole = charges([Window(known, tuple(month))])
@@ -85,6 +91,7 @@ def test_a_month_that_is_cut_comes_to_the_same(known: Terms, month: list[Use], c
     assert picos(whole[0]) == picos(parts[0]) + picos(parts[1])
 
 
+@AT_ANY_SPEED
 @given(rates(), counts, counts)
 def test_every_character_is_in_one_tier(rate: Rate, before: int, characters: int) -> None:
     shares = list(rate.shares(before, characters))
@@ -95,6 +102,7 @@ def test_every_character_is_in_one_tier(rate: Rate, before: int, characters: int
     assert starts == sorted(set(starts))
 
 
+@AT_ANY_SPEED
 @given(rates(), counts, counts)
 def test_more_characters_never_cost_less(rate: Rate, fewer: int, more: int) -> None:
     def cost(characters: int) -> int:
@@ -103,6 +111,7 @@ def test_more_characters_never_cost_less(rate: Rate, fewer: int, more: int) -> N
     assert cost(fewer) <= cost(fewer + more)
 
 
+@AT_ANY_SPEED
 @given(st.integers(0, 10**18), st.sampled_from(["EUR", "JPY", "KWD"]))
 def test_rounding_is_to_the_nearest_that_can_be_paid(amount: int, currency: str) -> None:
     paid = money.payable(amount, currency)

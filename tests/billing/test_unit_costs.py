@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from billing.costs.formulas import at_speed, break_even, margin, per_million
@@ -81,6 +81,7 @@ def test_a_beat_that_was_counted_adds_nothing() -> None:
     assert between(beat(10, 70), beat(10, 70)) == []
 
 
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.floats(0.1, 600), min_size=1, max_size=20), st.floats(0, 1))
 def test_hours_add_up_to_the_time_and_hold_no_more_work_than_time(
     gaps: list[float], load: float
