@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import http.client
 import socket
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
 from ttsapp.errors import ApiError
+from ttsapp.voices.clips import fetching
+from ttsapp.voices.clips.decoding import MOST_BYTES
 from ttsapp.voices.clips.fetching import is_public, recording_of
 
 
@@ -62,3 +69,64 @@ async def test_a_name_with_one_private_address_is_refused(monkeypatch: pytest.Mo
     with pytest.raises(ApiError) as refused:
         await recording_of("https://rebind.example/a.wav", "ref_audio")
     assert refused.value.code == "address_not_allowed"
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+    """A server that gives what it is told to; its address passes for a public one."""
+    given: dict[str, Any] = {"status": 200, "headers": {}, "body": b""}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(given["status"])
+            for name, value in given["headers"].items():
+                self.send_header(name, value)
+            self.end_headers()
+            with suppress(OSError):
+                self.wfile.write(given["body"])
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+
+        def connect(self: http.client.HTTPConnection) -> None:
+            self.sock = socket.create_connection(server.server_address)
+
+        monkeypatch.setattr(fetching, "_public_address", lambda *_: "93.184.216.34")
+        monkeypatch.setattr(fetching._Pinned, "connect", connect)
+        yield given
+        server.shutdown()
+
+
+async def test_a_public_file_is_fetched(elsewhere: dict[str, Any]) -> None:
+    elsewhere["body"] = b"RIFF" * 50_000
+    assert await recording_of("https://example.com/a.wav", "ref_audio") == b"RIFF" * 50_000
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        ({"status": 302, "headers": {"Location": "https://10.0.0.1/"}}, "address_redirects"),
+        ({"status": 404}, "address_unreachable"),
+        ({"body": bytes(MOST_BYTES + 1)}, "file_too_large"),
+    ],
+)
+async def test_an_answer_that_is_none(
+    elsewhere: dict[str, Any], answer: dict[str, Any], code: str
+) -> None:
+    elsewhere.update(answer)
+    with pytest.raises(ApiError) as refused:
+        await recording_of("https://example.com/a.wav", "ref_audio")
+    assert refused.value.code == code
+
+
+def test_a_byte_now_and_then_is_not_waited_for(
+    elsewhere: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "SECONDS", 0.0)
+    elsewhere["body"] = b"RIFF"
+    with pytest.raises(ApiError) as refused:
+        fetching._fetched(fetching.urlsplit("https://example.com/a.wav"), "ref_audio")
+    assert refused.value.code == "address_unreachable"
