@@ -191,6 +191,9 @@ class CoreStatus(Message, frozen=True):
     memory_bytes: int
     modules: dict[str, ModuleCounters]
     caches: dict[str, CacheCounters]
+    waiting_background: int = 0
+    lead_low_ms: int = 0
+    lead_median_ms: int = 0
 
 
 ToFront = (

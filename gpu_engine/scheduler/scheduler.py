@@ -15,6 +15,7 @@ from gpu_engine.scheduler.booking import Booking, Totals
 from gpu_engine.scheduler.choice import Choice
 from gpu_engine.scheduler.costs import CostModel, Measured
 from gpu_engine.scheduler.jobs import Booked, Job, Kind, Result
+from gpu_engine.scheduler.load import Load, load
 from gpu_engine.scheduler.outlook import Outlook
 from gpu_engine.scheduler.policy import SchedulerSettings
 from gpu_engine.scheduler.seats import Seats
@@ -58,6 +59,9 @@ class Scheduler:
     @property
     def waiting_first_audio(self) -> int:
         return len(self.waiting) + int(np.count_nonzero(self.table.alive & ~self.table.heard))
+
+    def load(self, now: float) -> Load:
+        return load(self.table, self.waiting.by_id.values(), now)
 
     # ---- news
 

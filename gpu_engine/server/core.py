@@ -89,7 +89,7 @@ class Core:
             self._pulse = min(self._pulse, self._told_at + FRESHNESS_S)
         if now >= self._pulse:
             self._pulse, self._told_at, self._told_streams = now + HEARTBEAT_S, now, streams
-            self.send(engine.status(memory_bytes()))
+            self.send(engine.status(memory_bytes(), now))
 
     def close(self) -> None:
         self._socket.close(linger=1000)

@@ -231,8 +231,8 @@ class Engine:
         if len(self.clips) != len(self.scheduler.clips):
             raise BooksError("a voice is lost")
 
-    def status(self, memory_bytes: int) -> m.CoreStatus:
-        totals = self.scheduler.totals
+    def status(self, memory_bytes: int, now: float) -> m.CoreStatus:
+        totals, load = self.scheduler.totals, self.scheduler.load(now)
         return m.CoreStatus(
             streams=len(self.scheduler),
             waiting_first_audio=self.scheduler.waiting_first_audio,
@@ -248,6 +248,9 @@ class Engine:
                 name: m.CacheCounters(*astuple(stats))
                 for name, stats in self.device.cache_stats().items()
             },
+            waiting_background=load.waiting_background,
+            lead_low_ms=round(1000 * load.lead_low),
+            lead_median_ms=round(1000 * load.lead_median),
         )
 
 

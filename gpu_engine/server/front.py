@@ -139,6 +139,9 @@ class EngineService(engine_pb2_grpc.EngineServicer):
         if core is not None:
             status.streams = core.streams
             status.waiting_first_audio = core.waiting_first_audio
+            status.waiting_background = core.waiting_background
+            status.lead_low_ms = core.lead_low_ms
+            status.lead_median_ms = core.lead_median_ms
             status.streams_total = core.streams_total
             status.frames_total = core.frames_total
             status.underruns_total = core.underruns_total

@@ -121,7 +121,7 @@ def test_the_second_prompt_of_a_voice_is_not_read_again(bench: Bench) -> None:
     assert (stats.hits, stats.misses, stats.entries) == (0, 1, 1)
     assert (again.hits, again.misses, again.entries) == (1, 1, 1)
     assert again.nbytes == stats.nbytes > 0
-    status = bench.engine.status(memory_bytes=0)
+    status = bench.engine.status(memory_bytes=0, now=bench.now)
     kept = status.caches["beginnings"]
     assert (kept.hits, kept.misses) == (1, 1)
     assert torch.equal(one.codes, other.codes)

@@ -17,6 +17,7 @@ def snapshot(found: Snapshot) -> dict[str, Any]:
 
 
 def engine(found: Reading) -> dict[str, Any]:
+    interactive = found.waiting - found.waiting_background
     return {
         "id": found.id,
         "about": " · ".join(filter(None, (found.device, f"version {found.version}"))),
@@ -26,6 +27,9 @@ def engine(found: Reading) -> dict[str, Any]:
         "capacity": f"of {found.capacity:,} at most",
         "fits": "unknown" if found.fits is None else f"{found.fits:,}",
         "waiting": f"{found.waiting:,}",
+        "queue": f"{interactive:,} interactive, {found.waiting_background:,} background",
+        "lead": f"{found.lead_median_ms / 1000:,.1f} s",
+        "lead_low": f"{found.lead_low_ms / 1000:,.1f} s or more for 19 of 20",
         "realtime": f"{found.realtime:,.1f} times",
         "frames": f"{found.frames_per_second:,.0f} frames/s",
         "busy": percent(found.busy),

@@ -57,6 +57,9 @@ class Reading:
     streams: int
     capacity: int
     waiting: int
+    waiting_background: int
+    lead_low_ms: int
+    lead_median_ms: int
     frames_per_second: float
     underruns: int
     underruns_total: int
@@ -95,6 +98,9 @@ def away(name: str) -> Reading:
         streams=0,
         capacity=0,
         waiting=0,
+        waiting_background=0,
+        lead_low_ms=0,
+        lead_median_ms=0,
         frames_per_second=0.0,
         underruns=0,
         underruns_total=0,
@@ -123,6 +129,9 @@ def reading(before: Sample | None, now: Sample, known_cost: float | None = None)
         streams=status.streams,
         capacity=status.capacity,
         waiting=status.waiting_first_audio,
+        waiting_background=status.waiting_background,
+        lead_low_ms=status.lead_low_ms,
+        lead_median_ms=status.lead_median_ms,
         frames_per_second=frames / seconds if seconds else 0.0,
         underruns=status.underruns_total - since.status.underruns_total if since else 0,
         underruns_total=status.underruns_total,
