@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 
 import httpx
@@ -17,6 +16,7 @@ from tests.ttsapp.conftest import Party, eventually
 from tests.ttsapp.scripted_engine import Script, ScriptedEngine, spoken
 from ttsapp.audit.services import SYSTEM
 from ttsapp.keys.services import revoke_key
+from ttsapp.lexicon.services import add_word
 from ttsapp.speech.models import RequestLog
 
 RAW = {"encoding": "linear16", "container": "none"}
@@ -207,6 +207,18 @@ def test_socket_speaks_word_by_word(
     assert (event.tenant_id, event.billed_characters) == (alice.tenant.id, 13)
 
 
+def test_ones_own_pronunciations(
+    http: httpx.Client, socket: ClientConnection, alice: Party, engine: ScriptedEngine
+) -> None:
+    add_word(SYSTEM, alice.tenant, "SQL", "sequel")
+    answer = say(http, alice, "Use SQL.", **RAW)
+    assert answer.headers["dg-char-count"] == "11"
+    send(socket, "Speak", "Use SQL.")
+    send(socket, "Flush")
+    hear(socket)
+    assert [heard.text.strip() for heard in engine.heard] == ["Use sequel."] * 2
+
+
 def test_socket_turns_follow_one_another(socket: ClientConnection, engine: ScriptedEngine) -> None:
     engine.script = Script(chunks=5, hold_after=2)
     send(socket, "Speak", "One.")
@@ -342,11 +354,8 @@ def test_socket_whose_key_is_revoked_while_text_waits(
     audio, warning = hear(socket)
     assert (audio, warning["code"]) == (spoken(1), "INVALID_JSON")
     revoke_key(SYSTEM, alice.key)
-    time.sleep(1.1)
-    engine.release.set()
-    assert hear(socket)[1] == {"type": "Flushed", "sequence_id": 0}
-    warning = received(socket)
-    assert (warning["type"], warning["code"]) == ("Warning", "REVOKED_API_KEY")
+    audio, failure = hear(socket)
+    assert (audio, failure["type"], failure["err_code"]) == (b"", "Error", "REVOKED_API_KEY")
     assert closed(socket) == 1008
     assert len(engine.heard) == 1
 

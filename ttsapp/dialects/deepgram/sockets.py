@@ -18,6 +18,7 @@ from ttsapp.keys import credentials
 from ttsapp.speech.context import Context
 from ttsapp.speech.encoders import Encoding
 from ttsapp.speech.events import Audio, Done, Event, Failed
+from ttsapp.speech.prepared import live_text
 from ttsapp.voices.selectors import catalogue
 
 MOST_WAITING = 256
@@ -88,10 +89,11 @@ class SpeakSocket(DialectSocket):
         caller, request_id = await self.caller(), self.fresh_id()
         try:
             order = asked.order(request_id, caller, self._wanted, await catalogue(caller), "ws")
+            prepare = await live_text(order)
         except ApiError as error:
             self.note_refusal(request_id, caller, error)
             raise
-        self._turn = Context(order)
+        self._turn = Context(order, prepare=prepare)
         self._encoding = Encoding(order.audio, order.speed)
         self.speak(self._turn, self._render, self._next_turn)
 

@@ -17,6 +17,7 @@ from ttsapp.keys.authentication import Caller
 from ttsapp.keys.tokens import Scope
 from ttsapp.speech import answers
 from ttsapp.speech.order import Order, check_text
+from ttsapp.speech.prepared import TextWish, prepared_text
 from ttsapp.speech.session import Session
 from ttsapp.voices.selectors import catalogue
 
@@ -27,22 +28,32 @@ async def speak(request: HttpRequest, caller: Caller) -> HttpResponseBase:
         text = _text(request)
         wanted = asked.parse(request.GET.dict())
         order = asked.order(request_id(), caller, wanted, await catalogue(caller), "http")
+        prepared = await prepared_text(
+            text,
+            TextWish(),
+            caller,
+            language=order.language,
+            voice_language=order.voice.native_language,
+            limit=settings.SEGMENT_CHARACTERS,
+            field=order.text_field,
+        )
     except ApiError as error:
         door.note_refusal(caller, "http", error)
         raise
-    response = await answers.streamed(Session(order, text))
-    _describe(response, order, text)
+    session = Session(order, text, prepared)
+    response = await answers.streamed(session)
+    _describe(response, order, session.tally.characters)
     return response
 
 
 nothing_here = door.nothing_here(DEEPGRAM)
 
 
-def _describe(response: HttpResponseBase, order: Order, text: str) -> None:
+def _describe(response: HttpResponseBase, order: Order, characters: int) -> None:
     response["dg-request-id"] = str(order.id)
     response["dg-model-name"] = order.voice.name
     response["dg-model-uuid"] = order.model.fingerprint
-    response["dg-char-count"] = str(len(text))
+    response["dg-char-count"] = str(characters)
 
 
 def _text(request: HttpRequest) -> str:
