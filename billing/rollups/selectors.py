@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from operator import add
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet, Sum
+from django.db.models import F, QuerySet, Sum
 from django.db.models.functions import Trunc, TruncHour
 from django.utils import timezone
 
@@ -44,17 +45,17 @@ def sums(
 
     Without `by` and `interval` there is one row, of zeros if nothing was used."""
     columns = (*(("start",) if interval else ()), *by)
-    total: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
+    added: dict[tuple[Any, ...], list[int]] = {}
     if not columns:
-        total[()]
+        added[()] = [0] * len(measures)
     for span in spans(since, until, finest=interval):
         for row in _of_span(span, measures, by, interval, scope):
-            total[tuple(row[column] for column in columns)].update(
-                {name: row[f"sum_{name}"] for name in measures}
-            )
+            place, values = row[: len(columns)], row[len(columns) :]
+            have = added.get(place)
+            added[place] = list(values) if have is None else list(map(add, have, values))
     return [
-        dict(zip(columns, place, strict=True)) | {name: added[name] for name in measures}
-        for place, added in total.items()
+        dict(zip(columns, place, strict=True)) | dict(zip(measures, values, strict=True))
+        for place, values in added.items()
     ]
 
 
@@ -115,25 +116,33 @@ def of_time(since: datetime, until: datetime) -> dict[str, UUID]:
 
 def _of_span(
     span: Span, measures: Sequence[str], by: Sequence[str], interval: str | None, scope: Row
-) -> Any:
+) -> Iterable[tuple[Any, ...]]:
+    """The interval's beginning if there is one, then `by`, then the measures."""
     rows: Any
     if span.grain is None:
         rows = UsageEvent.objects.filter(**of_time(span.since, span.until), **scope)
-        at, found = "started_at", {name: MEASURES[name] for name in measures}
+        found = {f"sum_{name}": MEASURES[name] for name in measures}
     else:
         rows = Rollup.objects.filter(
             grain=span.grain, start__gte=span.since, start__lt=span.until, **scope
         )
-        at, found = "start", {name: Sum(name, default=0) for name in measures}
+        found = {f"sum_{name}": Sum(name, default=0) for name in measures}
     columns = list(by)
     if interval:
-        rows = rows.annotate(interval=Trunc(at, interval, tzinfo=UTC))
-        columns.append("interval")
-    summed = {f"sum_{name}": value for name, value in found.items()}
+        rows = rows.annotate(interval=_beginning(span.grain, interval))
+        columns.insert(0, "interval")
     if not columns:
-        return [rows.aggregate(**summed)]
-    found_rows = rows.order_by().values(*columns).annotate(**summed)
-    return [{**row, "start": row.get("interval")} for row in found_rows]
+        return [tuple(rows.aggregate(**found).values())]
+    summed: Iterable[tuple[Any, ...]] = (
+        rows.order_by().values(*columns).annotate(**found).values_list(*columns, *found)
+    )
+    return summed
+
+
+def _beginning(grain: Grain | None, interval: str) -> Any:
+    if grain is None:
+        return Trunc("started_at", interval, tzinfo=UTC)
+    return F("start") if grain == interval else Trunc("start", interval, tzinfo=UTC)
 
 
 def _kept(rows: QuerySet[Any], day: datetime) -> QuerySet[Any]:
