@@ -24,9 +24,10 @@ SHOWN = {  # docs/screenshots/NAME.png: page, size, scheme
 }
 PAGES = (
     *("overview", "playground", "requests", "request", "keys", "revoke", "usage", "billing"),
-    *("start", "prices", "costs", "invoices"),
+    *("start", "prices", "costs", "invoices", "members", "webhooks", "settings"),
+    *("engines", "tenants", "alerts", "audit", "platform"),
 )
-OF_PLATFORM = ("prices", "costs", "invoices")
+OF_PLATFORM = ("prices", "costs", "invoices", "engines", "tenants", "alerts", "audit")
 LARGEST = 60_000
 
 
@@ -61,6 +62,8 @@ def show(page: Page, name: str) -> None:
     elif name == "revoke":
         page.goto(f"{root}/keys")
         page.click("text=revoke…")
+    elif name == "platform":
+        page.goto("/platform/overview")
     elif name in OF_PLATFORM:
         page.goto(f"/platform/{name}")
     else:

@@ -7,11 +7,9 @@ from typing import Any, NoReturn
 from django.conf import settings
 from django.db import models
 
-from ttsapp.audit.actions import Action, sentence_of
+from ttsapp.audit.actions import sentence_of
 from ttsapp.audit.chain import START, moment
 from ttsapp.ids import uuid7
-
-__all__ = ["PLATFORM", "Action", "AuditDay", "AuditEntry"]
 
 PLATFORM = "platform"
 

@@ -10,6 +10,7 @@ from django import forms
 from ttsapp.keys import rules
 from ttsapp.keys.rules import USUAL_SCOPES
 from ttsapp.keys.services import RULES
+from ttsapp.limits.forms import LimitsForm
 
 _SCOPES: tuple[tuple[str, str], ...] = (
     ("speech", "speak"),
@@ -40,11 +41,7 @@ class ListField(forms.CharField):
         return ", ".join(value) if isinstance(value, list) else value
 
 
-def _limit(label: str) -> forms.IntegerField:
-    return forms.IntegerField(min_value=1, max_value=2**60, required=False, label=label)
-
-
-class KeyRulesForm(forms.Form):
+class KeyRulesForm(LimitsForm):
     """What a key may do and how much. Empty is without restriction."""
 
     scopes = forms.MultipleChoiceField(
@@ -53,19 +50,6 @@ class KeyRulesForm(forms.Form):
     allowed_voices = ListField(rules.names, label="Only these voices")
     allowed_models = ListField(rules.names, label="Only these models")
     allowed_networks = ListField(rules.networks, label="Only from these networks")
-    requests_per_minute = _limit("Requests a minute")
-    characters_per_minute = _limit("Characters a minute")
-    concurrent_streams = _limit("Streams at once")
-    soft_monthly_characters = _limit("Warn at characters a month")
-    hard_monthly_characters = _limit("Stop at characters a month")
-
-    def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean() or {}
-        soft = cleaned.get("soft_monthly_characters")
-        hard = cleaned.get("hard_monthly_characters")
-        if soft is not None and hard is not None and soft > hard:
-            self.add_error("soft_monthly_characters", "Warn before the stop: a smaller number.")
-        return cleaned
 
     def rules(self) -> dict[str, Any]:
         """For `services`, once the form is valid."""
