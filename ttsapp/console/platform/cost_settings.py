@@ -20,6 +20,8 @@ from ttsapp.console.shell import platform_page as page
 from ttsapp.tenants.models import PlatformPermission, PlatformRole
 
 Fields = dict[str, Any]
+# Each start of an engine without a name of its own is another one: the latest are of interest.
+ENGINES = 50
 REMOVABLE: dict[str, type[HourlyPrice | FixedCost | ReferencePrice | CapacityRun]] = {
     "price": HourlyPrice,
     "fixed": FixedCost,
@@ -114,7 +116,7 @@ def _show(
         "forms": empty | filled,
         "currency": settings.CURRENCY,
         "classes": selectors.classes(),
-        "engines": selectors.engines(),
+        "engines": selectors.engines()[:ENGINES],
         "runs": selectors.capacity_runs(),
         "fixed": selectors.fixed_costs(),
         "references": selectors.references(),
