@@ -69,7 +69,7 @@ class Engines:
         texts: list[str] = []
         for number, text in enumerate(sentences(20, seed)):
             take = await target.speak(text, seed + number)
-            part = np.frombuffer(bytes(take.pcm), "<i2").astype(np.float32) / 32768
+            part = np.frombuffer(bytes(take.pcm), "<i2").astype(np.float32) / np.float32(32768)
             if texts and length + len(part) > seconds * RATE:
                 break
             parts.append(part)

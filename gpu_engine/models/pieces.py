@@ -31,8 +31,8 @@ COLUMN, CONTEXT_COLUMNS = 960, 5
 
 
 def embed_pieces(encoder: SpeakerEncoder, audio: Tensor, seconds: float) -> Pieces:
-    """Audio [S] to the vector [enc_dim]. `seconds` of audio are a piece of the codec's encoder; this
-    one has a twelfth of its work."""
+    """Audio [S] to the vector [enc_dim]. `seconds` of audio are a piece of the codec's encoder;
+    this one has a twelfth of its work."""
     columns = max(1, round(12 * seconds * 24_000 / HOP))
     weight = encoder.fc.weight
     mel = yield from _log_mel(audio, encoder.config.mel_dim, columns)
