@@ -65,7 +65,7 @@ def example(frames: int, edges: list[list[float]]) -> Example:
 def test_it_works(tmp_path: Path) -> None:
     torch.set_num_threads(1)
     examples = gather(corpus(), SMALL, hours=1)
-    recipe = AlignerRecipe(steps=60, speech=20, rate=1e-2, noise=0.1)
+    recipe = AlignerRecipe(steps=120, speech=8, rate=1e-2, noise=0.1)
     train_aligner(examples, SMALL, recipe, tmp_path)
     log = json.loads((tmp_path / "log.json").read_text())
     assert log[-1]["letters"] < 0.5 * log[0]["letters"]

@@ -6,8 +6,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from gpu_engine.align.load import load_net
-from gpu_engine.models.aligner import AlignerConfig
+from gpu_engine.models.aligner import AlignerConfig, AlignerNet
 from gpu_engine.train.aligner import AlignerRecipe, train_aligner
 from gpu_engine.train.aligner_data import gather
 from gpu_engine.train.commands.common import Stages, new_stage, settings, with_corpus
@@ -49,7 +48,15 @@ def run(args: argparse.Namespace) -> None:
     examples = gather(corpus, config, args.hours)
     if not examples:
         raise SystemExit(f"{args.corpus} has no speech whose text can be spelled")
-    start = None if args.start is None else load_net(args.start)
-    net = train_aligner(examples, config, recipe, args.out, start)
+    net = train_aligner(examples, config, recipe, args.out, _start(args.start))
     size = sum(parameter.numel() for parameter in net.parameters())
     print(f"{args.out}: {len(examples)} utterances, {size:,} parameters")
+
+
+def _start(folder: Path | None) -> AlignerNet | None:
+    if folder is None:
+        return None
+    # Only here: training runs where nothing of what serves is installed.
+    from gpu_engine.align.load import load_net
+
+    return load_net(folder)
