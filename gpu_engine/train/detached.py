@@ -8,6 +8,7 @@ and bring home what is there.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -89,7 +90,7 @@ def _show(folder: Path) -> None:
 def bring_home(folder: Path, out: Path) -> list[Path]:
     """Codec and Talker in half precision, logs, curves and some clips, in files of 15 MiB at most;
     what is not there yet is left out. `out` is then a folder for `train export`'s --talker and
-    --codec."""
+    --codec; where a decoder was taught, --codec is the speech_tokenizer in it."""
     out.mkdir(parents=True, exist_ok=True)
     for stem, stage in (("codec", "codec"), ("weights", "talker")):
         try:
@@ -97,6 +98,10 @@ def bring_home(folder: Path, out: Path) -> list[Path]:
         except FileNotFoundError:
             continue
         save_shards(out, stem, {name: t.half() for name, t in tensors.items()})
+    if (folder / "decoder" / "model.safetensors").exists():
+        for name in ("model.safetensors", "config.json"):
+            (out / "speech_tokenizer").mkdir(exist_ok=True)
+            shutil.copyfile(folder / "decoder" / name, out / "speech_tokenizer" / name)
     with tarfile.open(out / "figures.tar.gz", "w:gz") as archive:
         for pattern in FIGURES:
             for path in sorted(folder.glob(pattern)):
@@ -106,4 +111,4 @@ def bring_home(folder: Path, out: Path) -> list[Path]:
             room -= path.stat().st_size
             if room > 0:
                 archive.add(path, path.relative_to(folder))
-    return sorted(out.iterdir())
+    return sorted(path for path in out.rglob("*") if path.is_file())

@@ -20,6 +20,7 @@ from gpu_engine.train.encode import DONE
 from gpu_engine.train.store import finished
 
 STAGES = ("codec", "encode", "talker", "export", "evaluate")
+DECODER = "decoder"  # beside the others, where it is asked for
 CLI = "gpu_engine.train.cli"
 CORPUS = "gpu_engine.train.corpora.kokoro"
 LAYOUTS = ("full", "streaming")
@@ -49,6 +50,7 @@ class Recipe:
     finish: bool = False
     minutes_codec: float = 9.0
     minutes_talker: float = 9.0
+    minutes_decoder: float = 25.0
     speech_minutes: float = 4.5
     start_hours: float = 4.0
     room_hours: float = 400.0
@@ -61,6 +63,7 @@ class Recipe:
     count: int = 64
     set: tuple[str, ...] = ()
     codec_options: tuple[str, ...] = ()
+    decoder_options: tuple[str, ...] = ()
     encode_options: tuple[str, ...] = ()
     talker_options: tuple[str, ...] = ()
 
@@ -91,6 +94,7 @@ class Kitchen:
         self._started = time.time()
         limit = recipe.limit or 1e9
         self.end = self._started + limit
+        self._beside: Child | None = None
         later = bool({"export", "evaluate"} & {*recipe.stages})
         self.train_end = self.end - (recipe.reserve if later else 0) - SLACK
 
@@ -98,6 +102,7 @@ class Kitchen:
         """Raises StageError when a stage fails or finds no time."""
         steps: dict[str, Callable[[], None]] = {
             "codec": self.codec,
+            DECODER: self.decoder,
             "encode": self.encode,
             "talker": self.talker,
             "export": self.export,
@@ -110,6 +115,7 @@ class Kitchen:
             self.say(f"{stage} {'was done before' if done else 'begins'}")
             if not done:
                 steps[stage]()
+        self._decoder_end()
 
     def say(self, text: str) -> None:
         print(f"{time.time() - self._started:4.0f} s: {text}", flush=True)
@@ -129,6 +135,28 @@ class Kitchen:
         child = self._ranks("codec", [*command, *recipe.codec_options])
         status = self.crew.wait(child, self.train_end + SLACK)
         self._expect(child, status, out / "codec-00.safetensors")
+        (out / "done").touch()
+
+    def decoder(self) -> None:
+        """The decoder of `codec` goes on learning while the other stages work: their codes stay."""
+        recipe, out = self.recipe, self.recipe.folder(DECODER)
+        if recipe.codec is None:
+            raise StageError(
+                "the decoder needs --codec: a speech_tokenizer folder with its encoder"
+            )
+        command = [DECODER, *self._corpus("codec_speech"), "--out", str(out)]
+        command += ["--codec", str(recipe.codec), "--hours", str(recipe.codec_hours)]
+        command += ["--minutes", str(recipe.minutes_decoder)]
+        if recipe.limit:
+            command += ["--deadline", str(self.train_end)]
+        self._beside = self._ranks(DECODER, [*command, *recipe.decoder_options])
+
+    def _decoder_end(self) -> None:
+        if self._beside is None:
+            return
+        out = self.recipe.folder(DECODER)
+        status = self.crew.wait(self._beside, self.train_end + SLACK)
+        self._expect(self._beside, status, out / "model.safetensors")
         (out / "done").touch()
 
     def encode(self) -> None:
@@ -230,6 +258,8 @@ class Kitchen:
         codes, failed = self.recipe.folder("codes"), set[str]()
 
         def release() -> None:
+            if self._beside is not None:
+                self._beside.follow()
             for writer in writers:
                 if writer.name not in failed and writer.process.poll():
                     failed.add(writer.name)

@@ -38,8 +38,8 @@ PREPROCESSOR = {
 
 
 def generation_config() -> dict[str, Any]:
-    """Sampling defaults: what is likeliest is understood best (docs/log.md). Of 512 codes many repeat
-    by nature, so repetition is not punished."""
+    """Sampling defaults: what is likeliest is understood best (docs/log.md); of 512 codes many
+    repeat by nature, so repetition is not punished."""
     return {
         "do_sample": False,
         "repetition_penalty": 1.0,

@@ -49,14 +49,15 @@ def test_a_command(line):
         parser = argparse.ArgumentParser()
         stage.add(parser.add_subparsers())
         needed = {"codec": ["--corpus=x", "--out=x"], "talker": ["--codes=x", "--out=x"]}
-        needed["encode"] = [*needed["codec"], "--codec=x"]
+        needed["encode"] = needed["decoder"] = [*needed["codec"], "--codec=x"]
         parser.parse_args([name, *needed[name], *getattr(recipe, f"{name}_options")])
 
 
-def test_the_window_trains_to_the_end_from_the_shipped_decoder():
+def test_the_window_teaches_the_shipped_decoder_and_talker_to_the_end():
     (begin,) = [line for line in commands() if "--detach" in line and "--teacher" in line]
     recipe = recipe_of(parse(begin))
     assert recipe.finish
-    assert recipe.stages == ("codec", "encode", "talker")
-    assert recipe.decoder == Path("gpu_engine/assets/tiny/speech_tokenizer")
+    assert recipe.stages == ("decoder", "encode", "talker")
+    assert recipe.codec == Path("/tmp/tiny/base/speech_tokenizer")
+    assert recipe.weights == Path("/tmp/tiny/base")
     assert len(begin) < 1500

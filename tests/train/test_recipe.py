@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import torch
 
 from gpu_engine.models.checkpoint import load_checkpoint
 from gpu_engine.train.cli import main
@@ -55,6 +56,41 @@ def test_it_works(call, tmp_path, capfd):
     for layout in ("full", "streaming"):
         assert json.loads((tmp_path / f"out/heard/{layout}/report.json").read_text())["clips"] == 1
     assert "phone_hit" in json.loads((tmp_path / "out/codec/log.json").read_text())[0]
+
+
+def test_a_decoder_learns_beside_the_talker_that_speaks_its_codes(call, tmp_path):
+    # given a checkpoint of an earlier run, with the encoder of its codec
+    assert main([*call, "--stages", "codec,encode,talker"]) == 0
+    old, home = tmp_path / "old", tmp_path / "home"
+    arguments = ["--recipe", str(tmp_path / "recipe"), "--talker", str(tmp_path / "out/talker")]
+    base = [*arguments, "--codec", str(tmp_path / "out/codec"), "--kind", "base"]
+    main(["export", *base, "--out", str(old)])
+    # when its decoder and its Talker go on together
+    again = [*call, f"--out={tmp_path / 'more'}", "--stages", "decoder,encode,talker"]
+    again += [f"--codec={old / 'speech_tokenizer'}", f"--weights={old}", "--minutes-decoder=0.02"]
+    more = "--rows 1 --frames 4 --log-every 1 --device cpu"
+    assert main([*again, f"--decoder-options={more}"]) == 0
+    main(["follow", str(tmp_path / "more"), "--out", str(home), "--seconds", "0"])
+    # then what came home is a checkpoint with the same codebooks, and its decoder has learned
+    whole = ["--recipe", str(tmp_path / "recipe"), "--talker", str(home)]
+    main(
+        [
+            "export",
+            *whole,
+            "--codec",
+            str(home / "speech_tokenizer"),
+            "--out",
+            str(tmp_path / "new"),
+        ]
+    )
+    before, after = (load_checkpoint(folder).codec_decoder for folder in (old, tmp_path / "new"))
+    assert torch.equal(before.quantizer.table(), after.quantizer.table())
+    assert json.loads((tmp_path / "more/decoder/log.json").read_text())[0]["mel"] > 0
+
+
+def test_a_decoder_alone_needs_a_codec(call):
+    with pytest.raises(SystemExit, match="the decoder needs --codec"):
+        main([*call, "--stages", "decoder"])
 
 
 @pytest.fixture

@@ -14,12 +14,13 @@ import torch
 from gpu_engine.train import detached
 from gpu_engine.train.commands.common import ASSETS, Stages, new_stage
 from gpu_engine.train.crew import Crew, StageError
-from gpu_engine.train.recipe import STAGES, Kitchen, Recipe
+from gpu_engine.train.recipe import DECODER, STAGES, Kitchen, Recipe
 
 DEFAULTS = {field.name: field.default for field in fields(Recipe)}
 SIZES = {
     "minutes-codec": "of training the codec",
     "minutes-talker": "of training the Talker, over all calls",
+    "minutes-decoder": "of teaching the decoder of --codec, where the stage `decoder` is asked for",
     "speech-minutes": "that speech is made for, beside the Talker",
     "start-hours": "of speech that the Talker begins with",
     "room-hours": "of speech that it has room for",
@@ -54,7 +55,7 @@ def add(stages: Stages) -> None:  # type: ignore[valid-type]
     for option, about_size in SIZES.items():
         value = DEFAULTS[option.replace("-", "_")]
         stage.add_argument(f"--{option}", type=type(value), default=value, help=about_size)
-    for name in ("codec", "encode", "talker"):
+    for name in ("codec", DECODER, "encode", "talker"):
         stage.add_argument(f"--{name}-options", default="", help=f"more of `train {name}`'s")
     _add_follow(stages)
 
@@ -62,7 +63,7 @@ def add(stages: Stages) -> None:  # type: ignore[valid-type]
 def recipe_of(args: argparse.Namespace) -> Recipe:
     """Raises ValueError for a stage that is none."""
     stages = tuple(args.stages.split(","))
-    if unknown := set(stages) - set(STAGES):
+    if unknown := set(stages) - {*STAGES, DECODER}:
         raise ValueError(f"no such stage: {', '.join(sorted(unknown))}")
     chosen = {name: getattr(args, name) for name in DEFAULTS}
     options = {name: tuple(shlex.split(chosen[name])) for name in chosen if "_options" in name}
