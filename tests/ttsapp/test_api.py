@@ -145,6 +145,16 @@ def test_who_changed_what_and_who_may(base: str, alice: Party, bob: Party) -> No
     assert [(one["username"], one["role"]) for one in members] == [("alice", "owner")]
 
 
+def test_the_documents(http: httpx.Client) -> None:
+    document = http.get("/api/schema/")
+    assert document.json()["openapi"] == "3.1.0"
+    page = http.get("/api/docs")
+    assert page.status_code == 200
+    assert "script-src 'self'; style-src 'self'" in page.headers["Content-Security-Policy"]
+    for path in document.json()["paths"]:
+        assert f"<code>{path}</code>" in page.text
+
+
 BAD = [
     ("keys", {"name": "x", "colour": "red"}, "unknown_field", "colour"),
     ("keys", {}, "invalid_value", "name"),
