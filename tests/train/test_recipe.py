@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 import torch
 
+from gpu_engine.assemble import assemble_base
 from gpu_engine.models.checkpoint import load_checkpoint
 from gpu_engine.train.cli import main
 from gpu_engine.train.crew import ENDED, Crew, StageError
 from gpu_engine.train.detached import standing
 from gpu_engine.train.detached import start as run_detached
+from gpu_engine.train.export import load_codec
 from gpu_engine.train.recipe import Kitchen, Recipe
 
 pytestmark = pytest.mark.timeout(900)  # six processes that import torch
@@ -58,34 +60,19 @@ def test_it_works(call, tmp_path, capfd):
     assert "phone_hit" in json.loads((tmp_path / "out/codec/log.json").read_text())[0]
 
 
-def test_a_decoder_learns_beside_the_talker_that_speaks_its_codes(call, tmp_path):
-    # given a checkpoint of an earlier run, with the encoder of its codec
-    assert main([*call, "--stages", "codec,encode,talker"]) == 0
-    old, home = tmp_path / "old", tmp_path / "home"
-    arguments = ["--recipe", str(tmp_path / "recipe"), "--talker", str(tmp_path / "out/talker")]
-    base = [*arguments, "--codec", str(tmp_path / "out/codec"), "--kind", "base"]
-    main(["export", *base, "--out", str(old)])
-    # when its decoder and its Talker go on together
-    again = [*call, f"--out={tmp_path / 'more'}", "--stages", "decoder,encode,talker"]
-    again += [f"--codec={old / 'speech_tokenizer'}", f"--weights={old}", "--minutes-decoder=0.02"]
+def test_the_shipped_decoder_learns_more_and_comes_home(call, tmp_path):
+    # given the package's own codec, with its encoder
+    assemble_base(tmp_path / "base")
+    old, home = tmp_path / "base/speech_tokenizer", tmp_path / "home"
+    # when its decoder is taught
     more = "--rows 1 --frames 4 --log-every 1 --device cpu"
-    assert main([*again, f"--decoder-options={more}"]) == 0
-    main(["follow", str(tmp_path / "more"), "--out", str(home), "--seconds", "0"])
-    # then what came home is a checkpoint with the same codebooks, and its decoder has learned
-    whole = ["--recipe", str(tmp_path / "recipe"), "--talker", str(home)]
-    main(
-        [
-            "export",
-            *whole,
-            "--codec",
-            str(home / "speech_tokenizer"),
-            "--out",
-            str(tmp_path / "new"),
-        ]
-    )
-    before, after = (load_checkpoint(folder).codec_decoder for folder in (old, tmp_path / "new"))
+    taught = [*call, "--stages", "decoder", f"--codec={old}", "--minutes-decoder=0.02"]
+    assert main([*taught, f"--decoder-options={more}"]) == 0
+    main(["follow", str(tmp_path / "out"), "--out", str(home), "--seconds", "0"])
+    # then what came home has the same codes, and what it learned is on record
+    (_, before), (_, after) = load_codec(old), load_codec(home / "speech_tokenizer")
     assert torch.equal(before.quantizer.table(), after.quantizer.table())
-    assert json.loads((tmp_path / "more/decoder/log.json").read_text())[0]["mel"] > 0
+    assert json.loads((tmp_path / "out/decoder/log.json").read_text())[0]["mel"] > 0
 
 
 def test_a_decoder_alone_needs_a_codec(call):
