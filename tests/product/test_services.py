@@ -43,7 +43,7 @@ def test_the_worker_listens_on_redis(product: Running) -> None:
 def test_what_is_heard_is_what_is_charged_whatever_is_killed(product: Running) -> None:
     load = Load(product, product.environment["DATABASE_URL"], random.Random(7))
 
-    books, wrong = crash(load, requests=40, at_once=4, kills=4)
+    books, wrong = crash(load, requests=24, at_once=4, kills=4)
 
     assert wrong == []
     assert {victim for victim, _ in load.killed} == set(VICTIMS)

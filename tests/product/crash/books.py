@@ -41,7 +41,9 @@ class Books:
     def of(cls, load: Load) -> Books:
         with psycopg.connect(load.database) as connection:
             rows = connection.execute(
-                "SELECT id, outcome, billed_characters, audio_ms FROM billing_usageevent"
+                "SELECT id, outcome, billed_characters, audio_ms FROM billing_usageevent "
+                "WHERE id >= %s",
+                [load.began],
             ).fetchall()
             left = connection.execute(
                 "SELECT (SELECT count(*) FROM billing_reservation), "

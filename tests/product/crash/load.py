@@ -9,12 +9,14 @@ import random
 import signal
 import time
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 import httpx
 import psycopg
 
 from tests.product.running import PATIENCE, Running
+from ttsapp import ids
 
 RESTART_SECONDS = 25.0
 # By their command lines; of the database the connections are ended.
@@ -39,13 +41,14 @@ class Attempt:
 
 @dataclass
 class Load:
-    """`killed`: what, and when by the clock of the attempts."""
+    """`killed`: what, and when by the clock of the attempts. `began`: before its first."""
 
     product: Running
     database: str
     chance: random.Random
     attempts: list[Attempt] = field(default_factory=list)
     killed: list[tuple[str, float]] = field(default_factory=list)
+    began: UUID = field(default_factory=lambda: ids.lowest(datetime.now(UTC)))
 
     async def run(self, requests: int, at_once: int, kills: int) -> None:
         # Spread over the run, and each kind as often as the others.
