@@ -32,7 +32,7 @@ def revoke(party: Party) -> None:
 ENDS = [(suspend, 403, "tenant_suspended"), (revoke, 401, "revoked_api_key")]
 
 
-@pytest.mark.parametrize(("end", "status", "code"), ENDS, ids=lambda end: str(end))
+@pytest.mark.parametrize(("end", "status", "code"), ENDS, ids=["suspended", "revoked"])
 def test_an_answer_that_is_streamed(
     http: httpx.Client,
     alice: Party,
