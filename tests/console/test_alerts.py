@@ -32,6 +32,10 @@ def told(alert: Alert) -> list[tuple[str, str, bool]]:
     return [(row.before, row.after, row.was_told) for row in rows]
 
 
+def listen(tenant: Tenant | None = None) -> None:
+    webhooks.create(SYSTEM, tenant, "https://hooks.example.com/")
+
+
 def note(value: float | None, minutes: float = 0, tenant: Tenant | None = None) -> Alert:
     """What the rule of the budget says so many minutes later."""
     rule = BUDGET if tenant else FIRST_AUDIO
@@ -54,6 +58,7 @@ def test_a_falling_rule_is_the_other_way_round() -> None:
 
 
 def test_every_change_is_told_once(db: None) -> None:
+    listen()
     for minute, value in enumerate((100, 600, 700, 2000, 100, None, 100)):
         alert = note(value, minute)
     assert told(alert) == [
@@ -66,12 +71,14 @@ def test_every_change_is_told_once(db: None) -> None:
 
 
 def test_trouble_that_lasts_is_told_of_once_a_day(db: None) -> None:
+    listen()
     for minutes in (0, 60, 23 * 60, 24 * 60, 25 * 60):
         alert = note(600, minutes)
     assert told(alert) == [("ok", "warning", True), ("warning", "warning", True)]
 
 
 def test_a_budget_is_told_of_at_each_step(alice: Party) -> None:
+    listen(alice.tenant)
     for minute, share in enumerate((49, 50, 79, 80, 99, 100)):
         alert = note(share, minute, alice.tenant)
     assert told(alert) == [
@@ -82,6 +89,7 @@ def test_a_budget_is_told_of_at_each_step(alice: Party) -> None:
 
 
 def test_what_is_muted_is_kept_and_not_told(alice: Party) -> None:
+    listen(alice.tenant)
     alert = note(10, 0, alice.tenant)
     services.mute(SYSTEM, alert, 1, "known")
     note(60, 1, alice.tenant)
@@ -97,7 +105,7 @@ def test_mail_and_webhooks_are_told(
     monkeypatch.setattr(settings, "MAIL_FROM", "parlance@example.com")
     services.set_addresses(SYSTEM, alice.tenant, ["ops@example.com"])
     for party in (alice, bob):
-        webhooks.create(SYSTEM, party.tenant, "https://hooks.example.com/")
+        listen(party.tenant)
     with django_capture_on_commit_callbacks(execute=True):
         note(100, 0, alice.tenant)
 
@@ -111,6 +119,13 @@ def test_mail_and_webhooks_are_told(
     assert '"rule":"budget"' in delivery.body
 
 
+def test_where_nobody_listens_nobody_was_told(alice: Party, bob: Party) -> None:
+    listen()
+    listen(bob.tenant)
+    services.set_addresses(SYSTEM, alice.tenant, ["ops@example.com"])
+    assert told(note(100, 0, alice.tenant)) == [("ok", "alert", False)]
+
+
 def test_all_rules_can_be_asked(alice: Party, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "ENGINES", ("unix:/nowhere/engine.sock",))
     evaluate(timezone.now())
@@ -120,9 +135,28 @@ def test_all_rules_can_be_asked(alice: Party, monkeypatch: pytest.MonkeyPatch) -
     assert (states["first_audio"], states["ledger"]) == ("no_data", "ok")
 
 
+def test_a_tenant_reads_that_every_rule_was_asked(sign_in: SignIn, alice: Party) -> None:
+    client = sign_in("alice")
+    before = client.get("/console/alice/alerts").content.decode()
+    evaluate(NOW)
+    after = client.get("/console/alice/alerts").content.decode()
+    assert (before.count("not asked yet"), after.count("not asked yet")) == (5, 0)
+    assert after.count('<span class="pill ok">ok</span>') == 5
+    assert "no budget is set" in after
+    assert f"{NOW:%Y-%m-%d %H:%M} UTC" in after
+
+
+def test_one_slow_answer_of_a_few_is_no_trouble(alice: Party) -> None:
+    for wait in (609, *[140] * 18):
+        use(alice.tenant, alice.key, timezone.now(), first_audio_ms=wait)
+    (found,) = measures.first_audio(timezone.now())
+    assert found.value is None
+
+
 def test_the_first_audio_of_all_tenants(alice: Party, bob: Party) -> None:
     for party, wait in ((alice, 100), (bob, 900)):
-        use(party.tenant, party.key, timezone.now(), first_audio_ms=wait)
+        for _ in range(10):
+            use(party.tenant, party.key, timezone.now(), first_audio_ms=wait)
     (found,) = measures.first_audio(timezone.now())
     assert found.value == 900
 
@@ -181,12 +215,24 @@ def test_a_key_in_a_new_network(alice: Party) -> None:
 
 def test_what_is_no_longer_measured_is_settled(alice: Party) -> None:
     Tenant.objects.filter(pk=alice.tenant.pk).update(hard_monthly_characters=100)
+    listen(alice.tenant)
     use(alice.tenant, alice.key, timezone.now(), characters=100)
     evaluate(timezone.now())
     Tenant.objects.filter(pk=alice.tenant.pk).update(hard_monthly_characters=None)
     evaluate(timezone.now())
     alert = Alert.objects.get(rule="budget")
     assert told(alert) == [("ok", "alert", True), ("alert", "ok", True)]
+    assert (alert.value, alert.text) == (None, "no budget is set")
+
+
+def test_what_was_in_no_trouble_is_cleared_too(alice: Party) -> None:
+    Tenant.objects.filter(pk=alice.tenant.pk).update(hard_monthly_characters=1000)
+    use(alice.tenant, alice.key, timezone.now(), characters=100)
+    evaluate(timezone.now())
+    Tenant.objects.filter(pk=alice.tenant.pk).update(hard_monthly_characters=None)
+    evaluate(timezone.now())
+    alert = Alert.objects.get(rule="budget")
+    assert (alert.value, alert.text) == (None, "no budget is set")
 
 
 def test_an_operators_thresholds_count(db: None) -> None:

@@ -30,11 +30,15 @@ def evaluate(now: datetime) -> int:
 def _evaluate(rule: Rule, now: datetime) -> int:
     measured = list(rule.measure(now))
     changed = services.note_all(rule, measured, now)
-    return changed + _settle_others(rule, {each.tenant_id for each in measured}, now)
+    changed += _settle_others(rule, {each.tenant_id for each in measured}, now)
+    services.note_asked(rule, now)
+    return changed
 
 
 def _settle_others(rule: Rule, measured: Iterable[int | None], now: datetime) -> int:
     """Of tenants that a rule has nothing to say of any more."""
     if not rule.of_tenants:
         return 0
-    return sum(services.settle(alert, now) for alert in selectors.trouble(rule, measured))
+    settled = sum(services.settle(alert, now) for alert in selectors.trouble(rule, measured))
+    services.clear(rule, now)
+    return settled

@@ -40,8 +40,9 @@ class Measured:
 
 def first_audio(now: datetime) -> Iterator[Measured]:
     found = history.first_audio_of_all(now - SOON)
-    if found is None:
-        yield Measured(None, "no request had audio in the last five minutes")
+    if found is None or found.count < FEWEST_REQUESTS:
+        few = f"fewer than {FEWEST_REQUESTS} requests had audio in the last five minutes"
+        yield Measured(None, few)
     else:
         yield Measured(found.p95, f"95 % within {found.p95:,} ms over {found.count:,} requests")
 

@@ -78,6 +78,19 @@ class RuleChoice(models.Model):
         return self.rule
 
 
+class Asking(models.Model):
+    """When a rule was last asked: of tenants that it finds nothing to say of, no alert tells."""
+
+    rule = models.CharField(max_length=30, primary_key=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "askings"
+
+    def __str__(self) -> str:
+        return self.rule
+
+
 class Recipients(models.Model):
     """Whose mail boxes hear of a scope's alerts."""
 

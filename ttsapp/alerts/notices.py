@@ -18,15 +18,17 @@ from ttsapp.alerts.rules import Rule
 log = structlog.get_logger()
 
 
-def tell(rule: Rule, alert: Alert, before: State) -> None:
-    """Webhooks in the transaction of the change, mail after it."""
-    webhooks.send(alert.tenant_id, "alert.changed", _payload(rule, alert, before))
+def tell(rule: Rule, alert: Alert, before: State) -> bool:
+    """Webhooks in the transaction of the change, mail after it. False where nobody listens."""
+    sent = webhooks.send(alert.tenant_id, "alert.changed", _payload(rule, alert, before))
     found = Recipients.objects.filter(scope=alert.scope).first()
-    if found and found.addresses and settings.MAIL_FROM:
+    mails = bool(found and found.addresses and settings.MAIL_FROM)
+    if found and mails:
         place = str(alert.tenant) if alert.tenant else "the installation"
         subject = f"{State(alert.state).label.upper()}: {rule.title} ({place})"
         body = _letter(rule, alert, place)
         transaction.on_commit(partial(_mail, subject, body, list(found.addresses)))
+    return mails or sent > 0
 
 
 def _payload(rule: Rule, alert: Alert, before: State) -> dict[str, Any]:

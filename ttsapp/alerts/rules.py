@@ -16,7 +16,8 @@ TELL_AGAIN = timedelta(hours=24)
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`steps`: values at which a rising one is told of again. `is_falling`: less is worse."""
+    """`steps`: values at which a rising one is told of again. `is_falling`: less is worse.
+    `nothing`: what is said of a tenant that there is nothing to measure of."""
 
     code: str
     title: str
@@ -28,6 +29,7 @@ class Rule:
     of_tenants: bool = False
     is_falling: bool = False
     steps: tuple[float, ...] = ()
+    nothing: str = ""
 
     def state(self, value: float | None) -> State:
         if value is None:
@@ -86,27 +88,27 @@ RULES = (
     Rule(
         "budget", "A budget is used up", "%", 50, 100, measures.budgets,
         "Of the month's hard limit, or of the soft one where there is no hard one.",
-        of_tenants=True, steps=(50, 80, 100),
+        of_tenants=True, steps=(50, 80, 100), nothing="no budget is set",
     ),
     Rule(
         "spend", "Far more is used than usual", "times", 3, 10, measures.spend,
         "Characters charged in the last full hour, beside the same hour a week ago.",
-        of_tenants=True,
+        of_tenants=True, nothing="nothing was charged in the last full hour",
     ),
     Rule(
         "network", "A key is used from a new network", "networks", 1, None, measures.new_networks,
         "Networks first seen in the last 24 hours, of keys that had others before.",
-        of_tenants=True,
+        of_tenants=True, nothing="no new network in the last 24 hours",
     ),
     Rule(
         "webhook", "A webhook fails", "deliveries", 1, 10, measures.failing_webhooks,
         "Deliveries that failed three times or more and have not arrived.",
-        of_tenants=True,
+        of_tenants=True, nothing="none",
     ),
     Rule(
         "consent", "A consent ends soon", "days", 30, 7, measures.consents,
         "Until the next speaker's consent ends, and with it the voices that rest on it.",
-        of_tenants=True, is_falling=True,
+        of_tenants=True, is_falling=True, nothing="no consent of a voice has an end",
     ),
 )  # fmt: skip
 BY_CODE = {rule.code: rule for rule in RULES}

@@ -11,6 +11,7 @@ from django.db.models import Q, QuerySet
 from ttsapp.alerts.models import (
     Alert,
     AlertChange,
+    Asking,
     Delivery,
     Recipients,
     RuleChoice,
@@ -24,11 +25,13 @@ TROUBLE = (State.WARNING, State.ALERT)
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A rule and what it last said of one scope; None before it was ever asked."""
+    """A rule and what it last said of one scope: None before it was asked, and of a tenant that
+    it has never had anything to say of."""
 
     rule: Rule
     alert: Alert | None
     is_enabled: bool
+    asked_at: datetime | None
 
 
 def rules() -> list[Rule]:
@@ -53,11 +56,13 @@ def standings(tenant_id: int | None) -> list[Standing]:
     """Every rule for this scope, worst first."""
     chosen = {choice.rule: choice for choice in RuleChoice.objects.all()}
     alerts = {alert.rule: alert for alert in Alert.objects.filter(Q(tenant=tenant_id))}
+    asked = dict(Asking.objects.values_list("rule", "at"))
     found = [
         Standing(
             _chosen(each, chosen.get(each.code)),
             alerts.get(each.code),
             each.code not in chosen or chosen[each.code].is_enabled,
+            asked.get(each.code),
         )
         for each in RULES
         if each.of_tenants == (tenant_id is not None)

@@ -11,7 +11,15 @@ from django.utils import timezone
 
 from ttsapp.alerts import notices
 from ttsapp.alerts.measures import Measured
-from ttsapp.alerts.models import Alert, AlertChange, Recipients, RuleChoice, SeenNetwork, State
+from ttsapp.alerts.models import (
+    Alert,
+    AlertChange,
+    Asking,
+    Recipients,
+    RuleChoice,
+    SeenNetwork,
+    State,
+)
 from ttsapp.alerts.rules import BY_CODE, TELL_AGAIN, Rule
 from ttsapp.audit.actions import Action
 from ttsapp.audit.services import Actor, record, scope_of
@@ -49,10 +57,9 @@ def note(rule: Rule, measured: Measured, now: datetime) -> bool:
     alert.text, alert.checked_at = measured.text[:300], now
     alert.told_at = now if tells else alert.told_at
     alert.save()
+    was_told = tells and notices.tell(rule, alert, before)
     if before != after or tells:
-        _log_change(alert, before, now, tells)
-    if tells:
-        notices.tell(rule, alert, before)
+        _log_change(alert, before, now, was_told)
     return before != after
 
 
@@ -63,14 +70,25 @@ def settle(alert: Alert, now: datetime) -> bool:
     before = State(locked.state)
     if not before.is_trouble:
         return False
-    locked.state, locked.step, locked.value, locked.text = State.OK, 0, None, ""
+    rule = BY_CODE[locked.rule]
+    locked.state, locked.step, locked.value, locked.text = State.OK, 0, None, rule.nothing
     locked.since = locked.checked_at = now
-    tells = not locked.is_muted
     locked.save()
-    _log_change(locked, before, now, tells)
-    if tells:
-        notices.tell(BY_CODE[locked.rule], locked, before)
+    was_told = not locked.is_muted and notices.tell(rule, locked, before)
+    _log_change(locked, before, now, was_told)
     return True
+
+
+def clear(rule: Rule, now: datetime) -> None:
+    """The same of those that were in no trouble: last year's figure is not today's."""
+    left = Alert.objects.filter(rule=rule.code, tenant__isnull=False, checked_at__lt=now)
+    left.exclude(state__in=(State.WARNING, State.ALERT)).update(
+        state=State.OK, step=0, value=None, text=rule.nothing, checked_at=now
+    )
+
+
+def note_asked(rule: Rule, now: datetime) -> None:
+    Asking.objects.update_or_create(rule=rule.code, defaults={"at": now})
 
 
 @transaction.atomic
@@ -152,7 +170,7 @@ def _is_news(alert: Alert, rule: Rule, measured: Measured, now: datetime) -> boo
     return alert.told_at is None or now - alert.told_at >= TELL_AGAIN
 
 
-def _log_change(alert: Alert, before: State, now: datetime, tells: bool) -> None:
+def _log_change(alert: Alert, before: State, now: datetime, was_told: bool) -> None:
     AlertChange.objects.create(
-        at=now, alert=alert, before=before, after=alert.state, text=alert.text, was_told=tells
+        at=now, alert=alert, before=before, after=alert.state, text=alert.text, was_told=was_told
     )

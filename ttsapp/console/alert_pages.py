@@ -71,8 +71,10 @@ def mute(request: HttpRequest, place: Place, code: str) -> HttpResponse:
 
 
 def show(place: Place, form: AddressesForm, status: int = 200) -> HttpResponse:
+    standings = selectors.standings(place.tenant_id)
     content: dict[str, Any] = {
-        "standings": selectors.standings(place.tenant_id),
+        "standings": standings,
+        "asked_at": max((each.asked_at for each in standings if each.asked_at), default=None),
         "changes": [
             (BY_CODE[each.alert.rule].title, each) for each in selectors.changes(place.tenant_id)
         ],
