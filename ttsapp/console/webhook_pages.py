@@ -14,13 +14,13 @@ from ttsapp.audit.services import Actor
 from ttsapp.console.places import Place
 from ttsapp.errors import ApiError
 
-# In addresses, and with label and look as buttons.
+# In addresses, and with label, look and, where it cannot be taken back, a warning on the page.
 ACTIONS = (
-    ("test", "Send a test", "primary"),
-    ("rotate", "New secret", ""),
-    ("on", "Switch on", ""),
-    ("off", "Switch off", ""),
-    ("remove", "Remove", "danger"),
+    ("test", "Send a test", "primary", ""),
+    ("on", "Switch on", "", ""),
+    ("off", "Switch off", "", ""),
+    ("rotate", "New secret", "", "From the next delivery on only the new secret fits."),
+    ("remove", "Remove", "", "Nothing is sent to it any more, and its deliveries are forgotten."),
 )
 
 
@@ -55,7 +55,11 @@ def detail(place: Place, webhook_id: int) -> HttpResponse:
         "webhook": found,
         "secret": webhooks.secret_of(found),
         "deliveries": selectors.deliveries(found),
-        "actions": [each for each in ACTIONS if each[0] != ("on" if found.is_active else "off")],
+        "actions": [
+            (place.url("webhook_act", webhook_id, action), *shown)
+            for action, *shown in ACTIONS
+            if action != ("on" if found.is_active else "off")
+        ],
         "page": "webhooks",
     }
     return place.render("webhook", content, 200)
@@ -63,7 +67,7 @@ def detail(place: Place, webhook_id: int) -> HttpResponse:
 
 def act(request: HttpRequest, place: Place, webhook_id: int, action: str) -> HttpResponse:
     found, actor = _find(place, webhook_id), Actor.of(request.user)
-    if action not in {name for name, _, _ in ACTIONS}:
+    if action not in {name for name, *_ in ACTIONS}:
         raise Http404
     if action == "test":
         webhooks.test(found)

@@ -55,15 +55,17 @@ def consent(request: HttpRequest, membership: Membership, name: str) -> HttpResp
     return _show(request, membership, row, ExpiryForm(initial={"expires_on": ends}))
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @member_page(Permission.MANAGE_VOICES)
 def withdraw(request: HttpRequest, membership: Membership, name: str) -> HttpResponse:
-    form = WithdrawForm(request.POST)
-    if not form.is_valid():
-        raise Http404
     row = _row(membership, name)
-    services.withdraw_consent(Actor.of(request.user), row, form.cleaned_data["reason"])
-    return redirect("console:consent", slug=membership.tenant.slug, name=name)
+    form = WithdrawForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        services.withdraw_consent(Actor.of(request.user), row, form.cleaned_data["reason"])
+        return redirect("console:consent", slug=membership.tenant.slug, name=name)
+    voices = row.voices.filter(deleted_at=None)
+    content = {"consent": row, "voices": voices, "form": form, "page": "voices"}
+    return page(request, membership, "withdraw_consent", content, 400 if form.errors else 200)
 
 
 @require_POST
@@ -117,7 +119,6 @@ def _show(
         "voices": row.voices.filter(deleted_at=None),
         "register": library.register(row),
         "expiry": form,
-        "withdrawal": WithdrawForm(),
         "page": "voices",
     }
     return page(request, membership, "consent", content, 400 if form.errors else 200)
