@@ -1,8 +1,11 @@
-// On every page: times in the viewer's zone (UTC stays in the tooltip), and buttons that copy.
+// On every page: times in the viewer's zone (UTC stays in the tooltip), the current page in sight in
+// a phone's navigation, and buttons that copy.
 const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 for (const element of document.querySelectorAll("time[datetime]")) {
   element.textContent = format.format(new Date(element.dateTime));
 }
+
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
 // Without https the clipboard is closed to pages: then the text is selected, ready for Ctrl-C.
 async function copy(block) {
