@@ -127,13 +127,13 @@ def test_lines_come_as_they_are_made(
 
 
 def test_alignment_of_words() -> None:
-    """Three arrays of the same length, every word followed by a blank, at half the speed."""
+    """Three arrays of the same length, a blank between two words, at half the speed."""
     words = [Word("Hi", 100, 300), Word("you.", 300, 700)]
-    found = alignment.in_seconds(words, 0.5)
+    found = alignment.AnswerClock(0.5).alignment(words)
     assert found == {
-        "characters": ["H", "i", " ", "y", "o", "u", ".", " "],
-        "character_start_times_seconds": [0.2, 0.4, 0.6, 0.6, 0.8, 1.0, 1.2, 1.4],
-        "character_end_times_seconds": [0.4, 0.6, 0.6, 0.8, 1.0, 1.2, 1.4, 1.4],
+        "characters": ["H", "i", " ", "y", "o", "u", "."],
+        "character_start_times_seconds": [0.2, 0.4, 0.6, 0.6, 0.8, 1.0, 1.2],
+        "character_end_times_seconds": [0.4, 0.6, 0.6, 0.8, 1.0, 1.2, 1.4],
     }
 
 

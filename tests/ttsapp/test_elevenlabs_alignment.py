@@ -11,6 +11,8 @@ from websockets.sync.client import connect
 
 from tests.ttsapp.conftest import Party
 from tests.ttsapp.scripted_engine import Script, ScriptedEngine, spoken
+from ttsapp.dialects.elevenlabs.alignment import AnswerClock
+from ttsapp.speech.events import Word
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +33,7 @@ def say(http: httpx.Client, party: Party, call: str) -> httpx.Response:
 def test_with_timestamps(http: httpx.Client, alice: Party) -> None:
     answer = say(http, alice, "with-timestamps").json()
     found = answer["alignment"]
-    assert "".join(found["characters"]) == "Hello there. Bye. "
+    assert "".join(found["characters"]) == "Hello there. Bye."
     assert len({len(array) for array in found.values()}) == 1
     assert found["character_end_times_seconds"][-1] == 0.4
     assert answer["normalized_alignment"] == found
@@ -43,8 +45,22 @@ def test_lines_have_times_on_the_answers_one_clock(http: httpx.Client, alice: Pa
     ]
     assert b"".join(base64.b64decode(line["audio_base64"]) for line in lines) == spoken(5)
     (told,) = [line["alignment"] for line in lines if line["alignment"]]
-    assert "".join(told["characters"]) == "Hello there. Bye. "
+    assert "".join(told["characters"]) == "Hello there. Bye."
     assert told["character_start_times_seconds"][0] == 0.0
+
+
+def test_the_lines_of_an_answer_join_to_its_text() -> None:
+    clock = AnswerClock(speed=2)
+    lines = [
+        clock.alignment([Word(text, start, start + 200)]) for text, start in (("A", 0), ("B", 300))
+    ]
+    assert lines[1] == {
+        "characters": [" ", "B"],
+        "character_start_times_seconds": [0.1, 0.15],
+        "character_end_times_seconds": [0.1, 0.25],
+    }
+    assert [line and line["characters"] for line in lines] == [["A"], [" ", "B"]]
+    assert clock.alignment([]) is None
 
 
 def test_bytes_alone_have_no_words_looked_for(

@@ -16,7 +16,9 @@ from tests.ttsapp.scripted_engine import ScriptedEngine, spoken
 from ttsapp.idempotency import services
 from ttsapp.idempotency.models import KeyedRequest
 from ttsapp.idempotency.services import prune
+from ttsapp.tenants.models import Tenant
 
+LIMITS = ("x-ratelimit-", "x-parlance-streams-", "x-parlance-budget-")
 URL = "/v1/audio/speech"
 FORMS = [{}, {"stream_format": "sse"}, {"stream": False}]
 
@@ -44,8 +46,22 @@ def test_it_works(http: httpx.Client, alice: Party, form: dict[str, object]) -> 
     assert "idempotent-replayed" not in first.headers
     assert second.headers["idempotent-replayed"] == "true"
     assert second.headers["x-parlance-first-request"] == first.headers["x-request-id"]
-    assert "x-ratelimit-remaining-requests" not in second.headers
     assert charged() == [12]
+
+
+@pytest.mark.parametrize("budget", [None, 1000])
+def test_a_replay_tells_what_is_left_and_takes_none_of_it(
+    http: httpx.Client, alice: Party, budget: int | None
+) -> None:
+    Tenant.objects.filter(pk=alice.tenant.pk).update(
+        requests_per_minute=10, hard_monthly_characters=budget
+    )
+    answers = [say(http, alice) for _ in range(3)]
+    left = [answer.headers["x-ratelimit-remaining-requests"] for answer in answers]
+    assert left == ["9", "9", "9"]
+    assert answers[2].headers["x-ratelimit-limit-requests"] == "10"
+    told = [{n for n in answer.headers if n.startswith(LIMITS)} for answer in answers]
+    assert told[0] == told[1] == told[2]
 
 
 def test_every_dialect_has_it(http: httpx.Client, alice: Party) -> None:

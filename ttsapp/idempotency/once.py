@@ -20,6 +20,7 @@ from ttsapp.http import request_id
 from ttsapp.idempotency import services
 from ttsapp.idempotency.services import Claim, Kept
 from ttsapp.keys.authentication import Caller
+from ttsapp.limits.admission import Admission
 
 log = structlog.get_logger()
 
@@ -42,7 +43,11 @@ async def once(
     claim = Claim(caller.tenant_id, caller.key_id, _checked(name), _print(request), request_id())
     kept = await _claimed(claim)
     if kept is not None:
-        return _again(kept)
+        response = _again(kept)
+        left = await Admission(caller, request_id(), HEADER).look()
+        for header, value in left.items():
+            response[header] = value
+        return response
     held = _Held(claim)
     try:
         response = await answer()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import calendar
+from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -46,6 +47,14 @@ class Admission:
         self.headers = headers.of(ask, answer.states)
         self._look_at_budgets(store, ask, answer)
 
+    async def look(self) -> dict[str, str]:
+        """What is left now. A stream where none is allowed is refused, and with a refusal come
+        the counts, of which it is none."""
+        ask = await self._ask(0)
+        closed = (_without_streams(subject) for subject in ask.subjects)
+        _, answer = await self._answer(replace(ask, subjects=tuple(closed)))
+        return headers.of(ask, answer.states)
+
     async def leave(self, characters: int, charged: int) -> None:
         """The context has ended: with so many characters of text, of which so many are charged."""
         if self._held is not None:
@@ -88,6 +97,10 @@ class Admission:
                 log.warning("soft budget passed", subject=subject, characters=state.spent)
             if state.spent_age_ms is not None and state.spent_age_ms > SPENT_MS // 2:
                 background.spawn(self._tell_spent(store, ask, place, again=True))
+
+
+def _without_streams(subject: Subject) -> Subject:
+    return replace(subject, limits=replace(subject.limits, concurrent_streams=0))
 
 
 def with_defaults(limits: Limits) -> Limits:

@@ -1,7 +1,7 @@
 """When characters are spoken: a word's time, spread evenly over its letters.
 
-Every word is followed by a blank, also the last of a sentence: clients that join messages would
-else glue two words together."""
+A blank parts two words and takes no time. On the sockets it follows every word, as the texts sent
+there end in one: clients that join messages would else glue two words together."""
 
 from __future__ import annotations
 
@@ -10,17 +10,32 @@ from typing import Any
 
 from ttsapp.speech.events import Word
 
+Timed = tuple[str, float, float]
 
-def in_seconds(words: Iterable[Word], speed: float) -> dict[str, Any] | None:
-    """HTTP's shape, from the start of the answer's audio; None where no times are known."""
-    found = list(_characters(words, speed))
-    if not found:
-        return None
-    return {
-        "characters": [character for character, _, _ in found],
-        "character_start_times_seconds": [round(start / 1000, 3) for _, start, _ in found],
-        "character_end_times_seconds": [round(end / 1000, 3) for _, _, end in found],
-    }
+
+class AnswerClock:
+    """HTTP's shape, from the start of the answer's audio. Joined, the characters of an answer's
+    lines are its text: the blank between two lines begins the second."""
+
+    def __init__(self, speed: float) -> None:
+        self._speed = speed
+        self._end: float | None = None
+
+    def alignment(self, words: Iterable[Word]) -> dict[str, Any] | None:
+        """None where no times are known."""
+        found: list[Timed] = []
+        for word in words:
+            if self._end is not None:
+                found.append((" ", self._end, self._end))
+            found += _letters(word, self._speed)
+            self._end = word.end_ms / self._speed
+        if not found:
+            return None
+        return {
+            "characters": [character for character, _, _ in found],
+            "character_start_times_seconds": [round(start / 1000, 3) for _, start, _ in found],
+            "character_end_times_seconds": [round(end / 1000, 3) for _, _, end in found],
+        }
 
 
 class MessageClock:
@@ -31,7 +46,10 @@ class MessageClock:
         self._zero = 0
 
     def alignment(self, words: Iterable[Word]) -> dict[str, Any] | None:
-        found = list(_characters(words, self._speed))
+        found: list[Timed] = []
+        for word in words:
+            found += _letters(word, self._speed)
+            found.append((" ", word.end_ms / self._speed, word.end_ms / self._speed))
         if not found:
             return None
         starts = [round(start) - self._zero for _, start, _ in found]
@@ -44,11 +62,9 @@ class MessageClock:
         }
 
 
-def _characters(words: Iterable[Word], speed: float) -> Iterator[tuple[str, float, float]]:
+def _letters(word: Word, speed: float) -> Iterator[Timed]:
     """Characters with start and end in milliseconds of what is heard."""
-    for word in words:
-        start, end = word.start_ms / speed, word.end_ms / speed
-        step = (end - start) / max(1, len(word.text))
-        for place, character in enumerate(word.text):
-            yield character, start + place * step, start + (place + 1) * step
-        yield " ", end, end
+    start, end = word.start_ms / speed, word.end_ms / speed
+    step = (end - start) / max(1, len(word.text))
+    for place, character in enumerate(word.text):
+        yield character, start + place * step, start + (place + 1) * step

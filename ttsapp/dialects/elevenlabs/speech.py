@@ -12,15 +12,15 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
 from ttsapp.dialects import door
-from ttsapp.dialects.elevenlabs import alignment, formats
+from ttsapp.dialects.elevenlabs import formats
 from ttsapp.dialects.elevenlabs import request as asked
+from ttsapp.dialects.elevenlabs.alignment import AnswerClock
 from ttsapp.dialects.elevenlabs.door import endpoint
 from ttsapp.errors import ApiError
 from ttsapp.http import json_response, request_id
 from ttsapp.keys.authentication import Caller
 from ttsapp.keys.tokens import Scope
 from ttsapp.speech import answers
-from ttsapp.speech.events import Word
 from ttsapp.speech.prepared import prepared_text
 from ttsapp.speech.session import Session
 from ttsapp.voices.selectors import catalogue
@@ -42,7 +42,8 @@ async def stream(request: HttpRequest, caller: Caller, voice_id: str) -> HttpRes
 async def with_timestamps(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResponseBase:
     session = await _understand(request, caller, voice_id, whole=True, has_words=True)
     audio = await answers.file(session)
-    return _labelled(session, json_response(_timed(audio, session.words, session.order.speed)))
+    clock = AnswerClock(session.order.speed)
+    return _labelled(session, json_response(_timed(audio, clock.alignment(session.words))))
 
 
 @endpoint("POST", scope=Scope.SPEECH)
@@ -62,9 +63,11 @@ async def stream_with_timestamps(
 async def _lines(
     session: Session, first: bytes, rest: AsyncIterator[bytes]
 ) -> AsyncIterator[bytes]:
+    clock = AnswerClock(session.order.speed)
+
     def line(audio: bytes) -> bytes:
         words, session.words[:] = session.words[:], []
-        return msgspec.json.encode(_timed(audio, words, session.order.speed)) + b"\n"
+        return msgspec.json.encode(_timed(audio, clock.alignment(words))) + b"\n"
 
     async for rendered in answers.delivered(session, first, rest, line):
         yield rendered
@@ -72,12 +75,11 @@ async def _lines(
         yield line(b"")
 
 
-def _timed(audio: bytes, words: list[Word], speed: float) -> dict[str, Any]:
-    found = alignment.in_seconds(words, speed)
+def _timed(audio: bytes, alignment: dict[str, Any] | None) -> dict[str, Any]:
     return {
         "audio_base64": base64.b64encode(audio).decode(),
-        "alignment": found,
-        "normalized_alignment": found,
+        "alignment": alignment,
+        "normalized_alignment": alignment,
     }
 
 
