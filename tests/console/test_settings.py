@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from billing.models import Retention
@@ -9,7 +11,7 @@ from tests.console.conftest import SignIn
 from tests.ttsapp.conftest import Party
 from ttsapp.audit.models import AuditEntry
 from ttsapp.tenants import selectors
-from ttsapp.tenants.models import PlatformRole
+from ttsapp.tenants.models import PlatformRole, Tenant
 
 PAGE = "/console/alice/settings"
 
@@ -23,6 +25,24 @@ def test_it_works(sign_in: SignIn, alice: Party) -> None:
         {"name": ["Alice", "Alicia"]},
         {"days": [None, 90]},
     ]
+
+
+def test_the_limits_that_hold_are_shown(sign_in: SignIn, alice: Party) -> None:
+    Tenant.objects.filter(pk=alice.tenant.pk).update(requests_per_minute=60)
+    page = sign_in("alice").get(PAGE).content.decode()
+    shown = re.findall(r"<dd>([^<]*)(?: <small>([^<]*)</small>)?</dd>", page)
+    assert shown[-5:] == [
+        ("60", ""),
+        ("3,000,000", "the installation's"),
+        ("1,000", "the installation's"),
+        ("no limit", ""),
+        ("no limit", ""),
+    ]
+
+
+def test_an_operator_reads_what_an_empty_limit_is(sign_in: SignIn) -> None:
+    page = sign_in("operator").get("/platform/tenants/alice").content.decode()
+    assert "12,000 requests per minute, 3,000,000 characters per minute" in page
 
 
 @pytest.mark.parametrize("days", ["61", "3651", "many"])

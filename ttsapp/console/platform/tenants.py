@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django import forms
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db import transaction
@@ -134,9 +135,11 @@ def _show(
     reason: ReasonForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
+    usual = {name.replace("_", " "): most for name, most in settings.TENANT_LIMITS.items()}
     content = {
         "shown": found,
         "form": form,
+        "usual": usual,
         "reason": reason or ReasonForm(),
         "members": selectors.members(found),
         "owner": OwnerForm(),

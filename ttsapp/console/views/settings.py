@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from django import forms
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -14,6 +16,7 @@ from billing.upkeep.retention import keep_for
 from ttsapp.audit.services import Actor
 from ttsapp.console.access import member_page
 from ttsapp.console.shell import page
+from ttsapp.limits.admission import with_defaults
 from ttsapp.limits.fields import NAMES
 from ttsapp.tenants.models import Membership, Permission, Tenant
 from ttsapp.tenants.services import rename_tenant
@@ -43,7 +46,8 @@ def settings(request: HttpRequest, membership: Membership) -> HttpResponse:
             if wanted["days"] != days:
                 keep_for(actor, tenant, wanted["days"])
         return redirect("console:settings", slug=tenant.slug)
-    limits = [(name.replace("_", " "), getattr(tenant, name)) for name in NAMES]
+    own, in_force = asdict(tenant.limits), asdict(with_defaults(tenant.limits))
+    limits = [(name.replace("_", " "), in_force[name], own[name] is None) for name in NAMES]
     content = {"form": form, "limits": limits}
     return page(request, membership, "settings", content, 400 if form.errors else 200)
 
