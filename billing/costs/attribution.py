@@ -15,6 +15,12 @@ TIMES = ("talker_us", "predictor_us", "codec_us")
 CHARACTERS = ("billed_characters", "top_up_characters")
 
 
+def characters_by_day(since: date, until: date) -> dict[date, int]:
+    """Charged to all tenants, up to this moment: of the sums that tenants and voices are read from."""
+    rows = sums(midnight(since), midnight(until), CHARACTERS, interval="day")
+    return {row["start"].date(): _characters(row) for row in rows}
+
+
 def by_tenant(
     since: date, until: date, total: Figures, earned: Mapping[int, int]
 ) -> tuple[Part, ...]:
@@ -43,7 +49,7 @@ def _part(row: Row, name: str, whole: int, total: Figures, micros: int | None = 
     share = Fraction(_time(row), whole) if whole else Fraction(0)
     return Part(
         name,
-        sum(row[column] for column in CHARACTERS),
+        _characters(row),
         _time(row) // 1000,
         share,
         share * (total.busy_cost + total.idle_cost),
@@ -53,6 +59,10 @@ def _part(row: Row, name: str, whole: int, total: Figures, micros: int | None = 
 
 def _time(row: Row) -> int:
     return sum(row[column] for column in TIMES)
+
+
+def _characters(row: Row) -> int:
+    return sum(row[column] for column in CHARACTERS)
 
 
 def _sorted(parts: Iterable[Part]) -> tuple[Part, ...]:

@@ -54,16 +54,15 @@ def _days(
     for hours in found:
         cost[hours.day] += hours.cost
         busy[hours.day] += hours.busy_cost
-    characters: Counter[date] = Counter()
+    characters = attribution.characters_by_day(since, until)
     revenue: Counter[date] = Counter()
     for each in sold:
-        characters[each.day] += each.characters
         if each.currency == settings.CURRENCY:
             revenue[each.day] += each.micros
     fixed = selectors.fixed_by_day(since, until)
     days = [since + timedelta(days=offset) for offset in range((until - since).days)]
     return tuple(
-        Day(day, _figures(characters[day], cost[day], busy[day], fixed[day], revenue[day]))
+        Day(day, _figures(characters.get(day, 0), cost[day], busy[day], fixed[day], revenue[day]))
         for day in days
     )
 

@@ -64,16 +64,14 @@ class Sold:
 
     day: date
     currency: str
-    characters: int
     micros: int
 
 
 def sold_by_day(since: date, until: date) -> list[Sold]:
     """As it was last added up, at most some minutes ago."""
     rows: Any = _sales(since, until).order_by("day", "currency").values("day", "currency")
-    rows = rows.annotate(sum_characters=Sum("characters"), sum_micros=Sum("micros"))
     return [
-        Sold(row["day"], row["currency"], row["sum_characters"], row["sum_micros"]) for row in rows
+        Sold(row["day"], row["currency"], row["sum"]) for row in rows.annotate(sum=Sum("micros"))
     ]
 
 

@@ -71,6 +71,26 @@ def test_it_works(h200: EngineClass, alice: Tenant, settings: Settings) -> None:
     assert [day.figures.cost for day in found.days if day.figures.cost] == [156 * EUR]
 
 
+def test_every_part_has_the_same_characters_before_revenue_is_added_up(
+    alice: Tenant, bob: Tenant, settings: Settings
+) -> None:
+    settings.CURRENCY = "EUR"
+    speak(alice, 400)
+    speak(bob, 77, datetime(2026, 5, 31, 23, 59, tzinfo=UTC))
+
+    found = report(MAY, JUNE)
+
+    assert (found.total.characters, found.total.revenue) == (477, 0)
+    for parts in (found.tenants, found.voices):
+        assert sum(part.characters for part in parts) == 477
+    assert [
+        (day.day.day, day.figures.characters) for day in found.days if day.figures.characters
+    ] == [
+        (10, 400),
+        (31, 77),
+    ]
+
+
 def test_cost_goes_to_whom_the_engines_worked_for(
     h200: EngineClass, alice: Tenant, bob: Tenant, settings: Settings
 ) -> None:

@@ -43,11 +43,11 @@ async def once(
     claim = Claim(caller.tenant_id, caller.key_id, _checked(name), _print(request), request_id())
     kept = await _claimed(claim)
     if kept is not None:
-        response = _again(kept)
+        replayed = _again(kept)
         left = await Admission(caller, request_id(), HEADER).look()
         for header, value in left.items():
-            response[header] = value
-        return response
+            replayed[header] = value
+        return replayed
     held = _Held(claim)
     try:
         response = await answer()
