@@ -16,7 +16,7 @@ CHARACTERS = ("billed_characters", "top_up_characters")
 
 
 def characters_by_day(since: date, until: date) -> dict[date, int]:
-    """Charged to all tenants, up to this moment: of the sums that tenants and voices are read from."""
+    """Charged to all tenants, up to now: of the sums that tenants and voices are read from."""
     rows = sums(midnight(since), midnight(until), CHARACTERS, interval="day")
     return {row["start"].date(): _characters(row) for row in rows}
 

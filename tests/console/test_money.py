@@ -17,6 +17,7 @@ from billing.prices.selectors import kept
 from tests.billing.selling import AFTER, EUR, MAY, customer, price_book, seller, speak
 from tests.console.conftest import SignIn
 from tests.ttsapp.conftest import Party
+from ttsapp.voices.models import Kind, Voice
 
 TODAY = datetime.now(UTC).date()
 TOMORROW = TODAY + timedelta(days=1)
@@ -74,6 +75,13 @@ def test_it_works(operator: Client, sign_in: SignIn, alice: Party) -> None:
     assert "<strong>17.50 EUR</strong>" in page
     assert "30.00 EUR" in shown
     assert "at least 20 characters a request" in shown
+
+
+def test_what_was_spoken_without_a_price_is_told(sign_in: SignIn, alice: Party) -> None:
+    speak(alice.tenant, 1200, datetime.now(UTC))
+    page = sign_in("alice").get("/console/alice/billing").content.decode()
+    assert "1,200 characters in 1 request, and no price" in page
+    assert "make the first call" not in page
 
 
 def test_a_refused_version_says_why_and_keeps_what_was_typed(operator: Client) -> None:
@@ -187,6 +195,14 @@ def test_costs_are_set_and_shown(alice: Party, operator: Client) -> None:
     for model, what in rows:
         operator.post(f"{root}/{what}/{model.objects.get().pk}/remove")
         assert not model.objects.exists()
+
+
+def test_costs_call_a_clone_by_its_name(alice: Party, operator: Client) -> None:
+    voice = Voice.objects.create(tenant=alice.tenant, name="Ann", kind=Kind.X_VECTOR)
+    speak(alice.tenant, 100, voice=voice.public_id)
+    page = operator.get("/platform/costs?since=2026-05-01&until=2026-05-31").content.decode()
+    assert '<th scope="row">Ann (Alice)</th>' in page
+    assert voice.public_id not in page
 
 
 def test_a_wrong_cost_is_marked_in_its_own_form(alice: Party, operator: Client) -> None:

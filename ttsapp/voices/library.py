@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from ttsapp import ids
 from ttsapp.speech.models import RequestLog
-from ttsapp.voices.catalogue import Catalogue
+from ttsapp.voices.catalogue import Catalogue, SpeechModel
 from ttsapp.voices.models import Consent, HiddenPreset, Share, Voice
 from ttsapp.voices.own import Preset
 from ttsapp.voices.selectors import live_voices
@@ -31,7 +31,7 @@ class Use:
 @dataclass(frozen=True, slots=True)
 class Card:
     """`owner`: preset, own or shared. `state`: as the voice's, or `away` while no engine has its
-    model."""
+    model. `kind` and `language` as people read them."""
 
     id: str
     name: str
@@ -48,42 +48,50 @@ class Card:
 def cards(tenant_id: int, served: Catalogue) -> list[Card]:
     """The tenant's own and shared voices, newest first, then the checkpoints'."""
     rows = list(live_voices(tenant_id))
-    presets = [preset for model in served.models for preset in model.presets]
-    used = uses(tenant_id, (*(row.public_id for row in rows), *(each.name for each in presets)))
+    presets = [(preset, model) for model in served.models for preset in model.presets]
+    used = uses(tenant_id, (*(row.public_id for row in rows), *(each.name for each, _ in presets)))
     hidden = set(HiddenPreset.objects.filter(tenant_id=tenant_id).values_list("name", flat=True))
-    usable = {voice.name for voice in served.own}
-    made = [_made(row, tenant_id, used, row.public_id in usable) for row in rows]
-    return made + [_preset(each, used, each.name in hidden) for each in presets]
+    usable = {voice.name: voice.served_by for voice in served.own}
+    made = [_made(row, tenant_id, used, usable.get(row.public_id)) for row in rows]
+    return made + [_preset(each, model, used, each.name in hidden) for each, model in presets]
 
 
-def _made(row: Voice, tenant_id: int, used: dict[str, Use], is_usable: bool) -> Card:
-    state = row.state if is_usable or row.state != "active" else "away"
+def _made(row: Voice, tenant_id: int, used: dict[str, Use], model: SpeechModel | None) -> Card:
+    state = row.state if model is not None or row.state != "active" else "away"
     return Card(
         id=row.public_id,
         name=row.name,
         owner="own" if row.tenant_id == tenant_id else "shared",
-        kind=row.kind,
+        kind=row.get_kind_display(),
         state=state,
-        language=row.language,
+        language=_language(row.language, model),
         description=row.description,
         tags=tuple(row.tags),
         use=used.get(row.public_id, Use()),
     )
 
 
-def _preset(preset: Preset, used: dict[str, Use], is_hidden: bool) -> Card:
+def _preset(preset: Preset, model: SpeechModel, used: dict[str, Use], is_hidden: bool) -> Card:
     return Card(
         id=preset.name,
         name=preset.name,
         owner="preset",
         kind="preset",
         state="active",
-        language=preset.native_language,
+        language=_language(preset.native_language, model),
         description=preset.description,
         tags=(),
         use=used.get(preset.name, Use()),
         is_hidden=is_hidden,
     )
+
+
+def _language(name: str, model: SpeechModel | None) -> str:
+    """Without one of its own a voice has those of its model."""
+    if name not in ("", "auto"):
+        return name.title()
+    languages = model.languages if model is not None else ()
+    return ", ".join(each.title() for each in languages) or "languages of its model"
 
 
 def uses(tenant_id: int, names: Iterable[str]) -> dict[str, Use]:
@@ -100,14 +108,14 @@ def shares(voice: Voice) -> list[Share]:
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """All audio made under a consent: the tenant's own requests, newest first, and how many others
-    made with a voice that was shared with them."""
+    """All audio made under a consent: the tenant's own requests, newest first, each with its
+    voice's name, and how many others made with a voice that was shared with them."""
 
     requests: int
     characters: int
     audio_ms: int
     by_others: int
-    rows: tuple[RequestLog, ...]
+    rows: tuple[tuple[RequestLog, str], ...]
 
     @property
     def audio_minutes(self) -> float:
@@ -115,7 +123,7 @@ class Register:
 
 
 def register(consent: Consent) -> Register:
-    names = consent.voices.values_list("public_id", flat=True)
+    names = dict(consent.voices.values_list("public_id", "name"))
     made = RequestLog.objects.filter(voice__in=list(names), audio_ms__gt=0)
     sums = made.aggregate(
         n=Count("pk"), characters=Sum("characters", default=0), ms=Sum("audio_ms", default=0)
@@ -126,5 +134,5 @@ def register(consent: Consent) -> Register:
         characters=sums["characters"],
         audio_ms=sums["ms"],
         by_others=sums["n"] - own.count(),
-        rows=tuple(own[:PAGE]),
+        rows=tuple((log, names[log.voice]) for log in own[:PAGE]),
     )

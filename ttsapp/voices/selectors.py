@@ -199,6 +199,12 @@ def labels(tenant_id: int, names: Iterable[str]) -> dict[str, str]:
     return dict(found.values_list("public_id", "name"))
 
 
+def labels_of_all(names: Iterable[str]) -> dict[str, str]:
+    """The same for who runs the installation, with whose each is: two tenants may have an Ann."""
+    found = Voice.objects.filter(public_id__in=set(names)).select_related("tenant")
+    return {voice.public_id: f"{voice.name} ({voice.tenant})" for voice in found}
+
+
 def voice_of(tenant_id: int, public_id: str) -> Voice | None:
     """One of the tenant's own, not deleted; None for anybody else's."""
     found = Voice.objects.filter(tenant_id=tenant_id, public_id=public_id, deleted_at=None)

@@ -91,12 +91,22 @@ def test_the_register_and_the_end(
     with browser(base, "alice") as page:
         shown = page.get(where)
         assert "<td>Ann</td>" in page.get("/console/alice/requests").text
+        log = RequestLog.objects.get(voice=voice)
+        request = page.get(f"/console/alice/requests/{log.pk}").text
+        assert 'data-name="Ann"' in page.get("/console/alice/playground").text
+        library = page.get("/console/alice/voices").text
         proof = page.get(f"{where}/evidence")
+        asked = page.get(f"{where}/withdraw")
+        assert Consent.objects.get().withdrawn_at is None
         page.post(f"{where}/withdraw", data={"reason": "asked"})
         ended = page.get(f"/console/alice/voices/of/{voice}")
     assert "1 request, 6 characters" in shown.text
+    assert "<td>Ann</td>" in shown.text
+    assert f", Ann <code>{voice}</code></dd>" in request
+    assert "own, clone of the timbre · English, German" in library
     assert proof.content.startswith(b"%PDF-1.7")
     assert "attachment" in proof.headers["content-disposition"]
+    assert "every request for its voices (<strong>Grandma</strong>)" in asked.text
     assert "its consent is withdrawn" in ended.text
     assert AuditEntry.objects.get(action="consent.evidence_opened").actor == "user:alice"
     assert speak(http, alice, voice).json()["error"]["code"] == "consent_withdrawn"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any
@@ -20,6 +22,7 @@ from ttsapp.console.files import csv_file
 from ttsapp.console.periods import PeriodForm
 from ttsapp.console.shell import platform_page as page
 from ttsapp.tenants.models import PlatformPermission, PlatformRole
+from ttsapp.voices.selectors import labels_of_all
 
 # The utilisations that the table beside the sliders has.
 STEPS = (5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
@@ -73,7 +76,7 @@ def costs(request: HttpRequest, role: PlatformRole) -> HttpResponse:
         "last": found.until - timedelta(days=1),
         "target": form.share(),
         "tenants": found.tenants[:SHOWN],
-        "voices": found.voices[:SHOWN],
+        "voices": _named(found.voices[:SHOWN]),
         "references": _compared(found),
         "query": request.GET.urlencode(),
         **_whatif(found, form.share()),
@@ -94,6 +97,12 @@ def costs_csv(request: HttpRequest, role: PlatformRole, what: str) -> HttpRespon
         return csv_file(HEADER, [_line(day, found.currency) for day in found.days], name)
     parts = found.tenants if what == "tenants" else found.voices
     return csv_file(PARTS, [_part(part, found.currency) for part in parts], name)
+
+
+def _named(voices: Sequence[Part]) -> list[Part]:
+    """Tenants' own by what they are called; files have their ids."""
+    labels = labels_of_all(part.name for part in voices)
+    return [replace(part, name=labels.get(part.name, part.name)) for part in voices]
 
 
 def _line(day: Day, currency: str) -> tuple[object, ...]:

@@ -98,7 +98,15 @@ def request_detail(request: HttpRequest, membership: Membership, wanted: UUID) -
     if log is None and not is_open:
         raise Http404
     event = billing.event(membership.tenant_id, wanted)
-    content = {"log": log, "event": event, "wanted": wanted, "timeline": _timeline(log)}
+    name = log.voice if log is not None else ""
+    voice = labels(membership.tenant_id, [name]).get(name, name)
+    content = {
+        "log": log,
+        "voice": voice,
+        "event": event,
+        "wanted": wanted,
+        "timeline": _timeline(log),
+    }
     return page(request, membership, "request", content)
 
 

@@ -99,7 +99,7 @@ function finish(take) {
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   const take = new Take();
-  const voice = fields.voice.value;
+  const voice = fields.voice.selectedOptions[0].dataset.name;
   await begin(take);
   tell("Asking the engine…");
   try {
