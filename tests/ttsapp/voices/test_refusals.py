@@ -31,6 +31,11 @@ def claims_gigabytes() -> bytes:
     return bytes(content)
 
 
+def claims_a_session() -> bytes:
+    """A session description: its reader would wait at a port of ours for the sound."""
+    return b"v=0\no=- 0 0 IN IP4 127.0.0.1\nc=IN IP4 127.0.0.1\nm=audio 9876 RTP/AVP 0\n"
+
+
 def with_nan() -> bytes:
     samples = SPEECH.copy()
     samples[1000] = np.nan
@@ -42,6 +47,7 @@ SAMPLES: dict[str, tuple[Callable[[], bytes], str]] = {
     "text": (lambda: b"hello there " * 500, "not_audio"),
     "picture": (lambda: b"\x89PNG\r\n\x1a\n" + bytes(5000), "not_audio"),
     "play-list of files": (lambda: b"#EXTM3U\n#EXTINF:9,\nfile:///etc/passwd\n", "not_audio"),
+    "session": (claims_a_session, "not_audio"),
     "half a file": (lambda: heard.packed(SPEECH, "FLAC")[:200], "not_audio"),
     "no samples": (lambda: heard.wav(SPEECH[:0]), "empty_audio"),
     "not a number": (with_nan, "not_audio"),

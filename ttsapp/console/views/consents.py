@@ -127,7 +127,7 @@ def _show(
 def _record(request: HttpRequest, membership: Membership, form: ConsentForm) -> Consent:
     terms = form.terms().checked()
     proof = content_of(form.cleaned_data["recording"])
-    found = async_to_sync(evidence_of)(proof, "recording")
+    found = async_to_sync(evidence_of)(proof, "recording", membership.tenant_id)
     return services.record_consent(Actor.of(request.user), membership.tenant, terms, found)
 
 

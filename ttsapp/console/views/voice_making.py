@@ -76,7 +76,8 @@ async def check(request: HttpRequest, membership: Membership) -> HttpResponse:
     sent = request.FILES.get("recording")
     if sent is None:
         raise invalid("recording is required: choose a file.", "recording", "missing_field")
-    found = await cloning.referenced(content_of(sent), request.POST.get("text", ""), NAMES)
+    text = request.POST.get("text", "")
+    found = await cloning.referenced(content_of(sent), text, NAMES, membership.tenant_id)
     return json_response(found.report)
 
 

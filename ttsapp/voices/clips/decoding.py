@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 import structlog
 
 from ttsapp.errors import ApiError, invalid
 from ttsapp.speech.encoders.samples import SAMPLE_RATE, Samples
+from ttsapp.voices.clips.containers import container_of
 from ttsapp.voices.clips.reader import (
     EMPTY,
     HAS_VIDEO,
@@ -31,8 +33,7 @@ log = structlog.get_logger()
 MOST_BYTES = 10 * 1024 * 1024
 CHILD_SECONDS = 20.0
 
-# One child at a time: the machine's cores are for speech.
-_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, _Turns] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +49,31 @@ class Recording:
         return len(self.samples) / SAMPLE_RATE
 
 
-async def decode(data: bytes, field: str) -> Recording:
+class _Turns:
+    """One child at a time: the machine's cores are for speech. A tenant has one recording in the
+    queue, so that whoever sends many is waited for by nobody else but once."""
+
+    def __init__(self) -> None:
+        self._all = asyncio.Semaphore(1)
+        self._own: WeakValueDictionary[int, asyncio.Semaphore] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def of(self, tenant_id: int) -> AsyncIterator[None]:
+        own = self._own.setdefault(tenant_id, asyncio.Semaphore(1))
+        async with own, self._all:
+            yield
+
+
+async def decode(data: bytes, field: str, tenant_id: int) -> Recording:
     """Raises ApiError 400 or 413 on `field`; what is wrong, never what the reader said of it."""
     if not data:
         raise invalid(f"{field} is empty: send a recording.", field, "empty_audio")
     if len(data) > MOST_BYTES:
         message = f"{field} has {len(data)} bytes; the most is {MOST_BYTES}."
         raise ApiError(413, "file_too_large", message, field=field)
-    async with _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(1)):
+    if container_of(data) is None:
+        raise _refusal(NOT_AUDIO, field)
+    async with _turns.setdefault(asyncio.get_running_loop(), _Turns()).of(tenant_id):
         status, out = await _in_child(data)
     if status != 0:
         raise _refusal(status, field)

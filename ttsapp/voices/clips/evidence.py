@@ -25,7 +25,9 @@ class Evidence:
     media_type: str
 
 
-async def evidence_of(content: bytes, field: str, *, is_document_allowed: bool = True) -> Evidence:
+async def evidence_of(
+    content: bytes, field: str, tenant_id: int, *, is_document_allowed: bool = True
+) -> Evidence:
     """Raises ApiError 400 or 413 on `field`."""
     if len(content) > MOST_BYTES:
         message = f"{field} has {len(content)} bytes; the most is {MOST_BYTES}."
@@ -33,7 +35,7 @@ async def evidence_of(content: bytes, field: str, *, is_document_allowed: bool =
     for beginning, media_type in _DOCUMENTS:
         if is_document_allowed and content.startswith(beginning):
             return Evidence(content, media_type)
-    recording = await decode(content, field)
+    recording = await decode(content, field, tenant_id)
     if recording.seconds < LEAST_SECONDS:
         message = f"{field} is {recording.seconds:.1f} seconds long: send the whole statement."
         raise invalid(message, field, "audio_too_short")

@@ -15,6 +15,8 @@ import numpy as np
 import soxr
 from numpy.typing import NDArray
 
+from ttsapp.voices.clips.containers import container_of
+
 RATE = 24_000
 MEMORY_BYTES = 1 << 30
 CPU_SECONDS = 15
@@ -24,8 +26,8 @@ NOT_AUDIO, HAS_VIDEO, TOO_LONG, EMPTY = 10, 11, 12, 13
 HEADER = struct.Struct("<IHI")
 RATES = range(8_000, 192_001)
 MOST_CHANNELS = 8
-# Containers of sound. Play-lists and the like, which name further files, are not among them.
-FORMATS = frozenset({"wav", "flac", "mp3", "ogg", "aac", "mov", "matroska", "w64", "aiff", "caf"})
+# Nothing that a file names is opened: no protocol has this name.
+ALONE = {"protocol_whitelist": "none"}
 # A cover picture is a video stream to FFmpeg.
 PICTURES = frozenset({"mjpeg", "png", "bmp", "gif", "webp"})
 
@@ -53,9 +55,11 @@ def main() -> int:
 
 def read(data: bytes) -> tuple[NDArray[np.float32], int, int]:
     """Mono samples at 24 kHz, and what rate and channels there were."""
-    with av.open(io.BytesIO(data), "r", metadata_errors="ignore") as container:
-        if FORMATS.isdisjoint(container.format.name.split(",")):
-            raise _RefusedError(NOT_AUDIO)
+    name = container_of(data)
+    if name is None:
+        raise _RefusedError(NOT_AUDIO)
+    file = io.BytesIO(data)
+    with av.open(file, "r", name, options=ALONE, metadata_errors="ignore") as container:
         if any(stream.codec_context.name not in PICTURES for stream in container.streams.video):
             raise _RefusedError(HAS_VIDEO)
         if not container.streams.audio:

@@ -51,7 +51,7 @@ async def clone(
     words = fields.line(text, names.text, fields.TEXT_LENGTH, is_required=False)
     model = await _maker(in_context=bool(words))
     await database.read(registry.check_room, tenant, said.name)
-    reference = await referenced(recording, words, names)
+    reference = await referenced(recording, words, names, tenant.pk)
     encoded = await encode(model, reference, words)
     kind = Kind.IN_CONTEXT if words else Kind.X_VECTOR
     return await keep(actor, tenant, kind, said, encoded, consent)
@@ -83,14 +83,14 @@ async def renew(actor: Actor, voice: Voice, recording: bytes, text: str, names: 
         registry.check_consent(voice.consent)
     words = fields.line(text, names.text, fields.TEXT_LENGTH, is_required=False)
     model = await _maker(in_context=bool(words))
-    reference = await referenced(recording, words, names)
+    reference = await referenced(recording, words, names, voice.tenant_id)
     encoded = await encode(model, reference, words)
     await database.write(registry.add_version, actor, voice, encoded)
 
 
-async def referenced(recording: bytes, text: str, names: Names) -> Reference:
+async def referenced(recording: bytes, text: str, names: Names, tenant_id: int) -> Reference:
     """The stretch of it that is used. Raises ApiError 400 or 413."""
-    decoded = await decode(recording, names.recording)
+    decoded = await decode(recording, names.recording, tenant_id)
     return await asyncio.to_thread(check, decoded, text, names.recording, names.text)
 
 

@@ -38,7 +38,7 @@ async def renew_outdated() -> int:
 async def _renew(model: SpeechModel, voice: Voice, version: VoiceVersion) -> bool:
     try:
         clip = storage.get(Blob.CLIP, version.clip)
-        decoded = await decode(clip, "clip")
+        decoded = await decode(clip, "clip", voice.tenant_id)
         window = Window(0, len(decoded.samples))
         reference = Reference(decoded.samples, window, version.checks)
         encoded = await cloning.encode(model, reference, version.text)
