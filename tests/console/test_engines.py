@@ -47,6 +47,7 @@ def test_it_works(base: str, operator: Client) -> None:
     for message in (first, second):
         (engine,) = message["engines"]
         assert (engine["id"], engine["state"]) == ("scripted", "ready")
+        assert engine["about"].startswith("serves scripted-")
         assert message["waits"]["count"] == "0"
 
 

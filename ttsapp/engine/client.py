@@ -32,13 +32,15 @@ class EngineClient:
     async def models(self) -> list[engine_pb2.Model]:
         """What they serve together, in the order of the setting. Raises ApiError 503 while all are
         away."""
-        asked = await asyncio.gather(
-            *(engine.models() for engine in self._engines), return_exceptions=True
-        )
-        refusals = [answer for answer in asked if isinstance(answer, BaseException)]
-        if len(refusals) == len(asked) or any(not isinstance(r, ApiError) for r in refusals):
+        refusals = await self._ask_models()
+        if len(refusals) == len(self._engines):
             raise refusals[0]
         return list(self._served().values())
+
+    async def model_names(self) -> list[tuple[str, ...]]:
+        """What each serves, in the order of the setting; of one that is away, what it last did."""
+        await self._ask_models()
+        return [tuple(model.id for model in engine.served) for engine in self._engines]
 
     async def encode_voice(
         self, request: engine_pb2.EncodeVoiceRequest, seconds: float
@@ -67,6 +69,19 @@ class EngineClient:
     async def close(self) -> None:
         for engine in self._engines:
             await engine.close()
+
+    async def _ask_models(self) -> list[ApiError]:
+        """Of those that are away, why."""
+        asked = await asyncio.gather(
+            *(engine.models() for engine in self._engines), return_exceptions=True
+        )
+        refusals = []
+        for answer in asked:
+            if isinstance(answer, ApiError):
+                refusals.append(answer)
+            elif isinstance(answer, BaseException):
+                raise answer
+        return refusals
 
     def _served(self) -> dict[str, engine_pb2.Model]:
         """Of two weights under one name the first engine's count."""

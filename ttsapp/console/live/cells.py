@@ -20,7 +20,8 @@ def engine(found: Reading) -> dict[str, Any]:
     interactive = found.waiting - found.waiting_background
     return {
         "id": found.id,
-        "about": " · ".join(filter(None, (found.device, f"version {found.version}"))),
+        "about": about(found),
+        "models": ", ".join(found.models),
         "state": found.state,
         "uptime": duration(found.uptime_seconds),
         "streams": f"{found.streams:,}",
@@ -37,11 +38,22 @@ def engine(found: Reading) -> dict[str, Any]:
         "streams_share": round(100 * found.streams / found.capacity, 1) if found.capacity else 0,
         "underruns": f"{found.underruns:,}",
         "underruns_total": f"{found.underruns_total:,} since it started",
-        "restarts": f"{found.restarts:,}",
+        "restarts": restarts(found.restarts),
         "memory": size(found.memory_bytes),
         "modules": [module(each) for each in found.modules],
         "caches": [cache(each) for each in found.caches],
     }
+
+
+def about(found: Reading) -> str:
+    """What it serves, on what, and of which version: as far as it is known."""
+    serves = f"serves {', '.join(found.models)}" if found.models else ""
+    version = f"version {found.version}" if found.version else ""
+    return " · ".join(filter(None, (serves, found.device, version)))
+
+
+def restarts(count: int) -> str:
+    return "restarted once" if count == 1 else f"restarted {count:,} times"
 
 
 def module(found: Module) -> dict[str, Any]:

@@ -68,6 +68,7 @@ class Reading:
     modules: tuple[Module, ...]
     caches: tuple[Cache, ...]
     frame_cost: float | None
+    models: tuple[str, ...] = ()
 
     @property
     def realtime(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from weakref import WeakKeyDictionary
 
@@ -57,9 +57,12 @@ class Sampler:
             return self._latest
 
     async def _look(self) -> tuple[Reading, ...]:
-        told = await _statuses()
+        told, models = await asyncio.gather(client().statuses(), client().model_names())
         at = time.monotonic()
-        return tuple(self._read(place, at, status) for place, status in enumerate(told))
+        return tuple(
+            replace(self._read(place, at, status), models=names)
+            for place, (status, names) in enumerate(zip(told, models, strict=True))
+        )
 
     def _read(self, place: int, at: float, status: EngineStatus | ApiError) -> Reading:
         if isinstance(status, ApiError):
@@ -77,10 +80,6 @@ class Sampler:
             return self._latest.waits
         self._waits_at = time.monotonic()
         return await database.read(history.first_audio_of_all, timezone.now() - WAITS_WINDOW)
-
-
-async def _statuses() -> list[EngineStatus | ApiError]:
-    return await client().statuses()
 
 
 _samplers: WeakKeyDictionary[asyncio.AbstractEventLoop, Sampler] = WeakKeyDictionary()

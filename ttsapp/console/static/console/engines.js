@@ -19,6 +19,9 @@ function trace(line, value) {
   values.push(Math.min(100, value));
   if (values.length > SECONDS) values.shift();
   traces.set(line, values);
+  const idle = line.closest("figure").querySelector("[data-idle]");
+  idle.textContent = "Idle all this time.";
+  idle.hidden = values.some((each) => each > 0);
   const start = SECONDS - values.length;
   line.setAttribute("points", values.map((each, at) => `${start + at},${100 - each}`).join(" "));
 }
