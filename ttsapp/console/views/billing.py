@@ -8,9 +8,11 @@ from uuid import UUID
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from billing import reports
 from billing.credit import selectors as credit
 from billing.invoices import selectors
 from billing.prices.selectors import price_list
+from billing.prices.uses import midnight, next_month
 from ttsapp.console.access import member_page
 from ttsapp.console.files import document_pdf, documents_csv
 from ttsapp.console.shell import page
@@ -30,6 +32,7 @@ def billing(request: HttpRequest, membership: Membership) -> HttpResponse:
         "month": month,
         "draft": drafts[-1] if drafts else None,
         "months": drafts,
+        "used": reports.between(tenant, midnight(month), midnight(next_month(month))),
         "book": book,
         "version": book.version(_today()) if book else None,
         "balances": credit.balances(tenant),
