@@ -266,3 +266,10 @@ def test_an_operator_sets_thresholds(sign_in: SignIn) -> None:
     found = selectors.rule("disk")
     assert found is not None
     assert (found[0].warning, found[0].alert, found[1]) == (70, 95, True)
+
+
+def test_thresholds_are_told_in_words() -> None:
+    rule = BY_CODE["webhook"]
+    assert (rule.warns_from, rule.alerts_from) == ("1 delivery", "10 deliveries")
+    assert rule.between(2.5, 1500).alerts_from == "1,500 deliveries"
+    assert BY_CODE["network"].alerts_from == "none"

@@ -59,7 +59,7 @@ def underruns(now: datetime) -> Iterator[Measured]:
 def engines_away(now: datetime) -> Iterator[Measured]:
     told = async_to_sync(_statuses)()
     gone = sum(isinstance(each, ApiError) or not _serves(each) for each in told)
-    yield Measured(gone, f"{gone} of {len(told)} do not serve")
+    yield Measured(gone, f"{gone} of {len(told)} not serving")
 
 
 def queue(now: datetime) -> Iterator[Measured]:
@@ -68,7 +68,7 @@ def queue(now: datetime) -> Iterator[Measured]:
         yield Measured(None, "no engine answers")
     else:
         waiting = sum(status.waiting_first_audio for status in told)
-        yield Measured(waiting, f"{waiting:,} wait, {sum(s.streams for s in told):,} are open")
+        yield Measured(waiting, f"{waiting:,} waiting, {sum(s.streams for s in told):,} open")
 
 
 def refusals(now: datetime) -> Iterator[Measured]:
@@ -130,7 +130,8 @@ def failing_webhooks(now: datetime) -> Iterator[Measured]:
     failed = Delivery.objects.filter(delivered_at=None, attempts__gte=FAILED_OFTEN)
     rows = failed.values("webhook__tenant").annotate(count=Count("pk"))
     for row in rows.exclude(webhook__tenant=None):
-        text = f"{row['count']:,} deliveries do not arrive"
+        failing = "delivery does" if row["count"] == 1 else "deliveries do"
+        text = f"{row['count']:,} {failing} not arrive"
         yield Measured(row["count"], text, row["webhook__tenant"])
 
 

@@ -17,7 +17,8 @@ TELL_AGAIN = timedelta(hours=24)
 @dataclass(frozen=True, slots=True)
 class Rule:
     """`steps`: values at which a rising one is told of again. `is_falling`: less is worse.
-    `nothing`: what is said of a tenant that there is nothing to measure of."""
+    `nothing`: what is said of a tenant that there is nothing to measure of. `one`: the unit of
+    1."""
 
     code: str
     title: str
@@ -30,6 +31,15 @@ class Rule:
     is_falling: bool = False
     steps: tuple[float, ...] = ()
     nothing: str = ""
+    one: str = ""
+
+    @property
+    def warns_from(self) -> str:
+        return self._said(self.warning)
+
+    @property
+    def alerts_from(self) -> str:
+        return self._said(self.alert)
 
     def state(self, value: float | None) -> State:
         if value is None:
@@ -50,6 +60,12 @@ class Rule:
             alert=self.alert if alert is None else alert,
         )
 
+    def _said(self, value: float | None) -> str:
+        if value is None:
+            return "none"
+        unit = self.one if value == 1 and self.one else self.unit
+        return f"{value:,.1f}".removesuffix(".0") + f" {unit}"
+
     def _reaches(self, value: float, threshold: float | None) -> bool:
         if threshold is None:
             return False
@@ -68,10 +84,12 @@ RULES = (
     Rule(
         "engine", "An engine is gone", "engines", None, 1, measures.engines_away,
         "Engines that do not answer, or are down.",
+        one="engine",
     ),
     Rule(
         "queue", "Streams wait for their first audio", "streams", 20, 100, measures.queue,
         "Waiting at this moment, over all engines.",
+        one="stream",
     ),
     Rule(
         "refusals", "Requests are turned away", "%", 2, 10, measures.refusals,
@@ -80,6 +98,7 @@ RULES = (
     Rule(
         "ledger", "The ledger does not add up", "findings", None, 1, measures.findings,
         "What the metering checks found and nobody has resolved, missing partitions too.",
+        one="finding",
     ),
     Rule(
         "disk", "The disk fills up", "%", 85, 95, measures.disk,
@@ -93,21 +112,25 @@ RULES = (
     Rule(
         "spend", "Far more is used than usual", "times", 3, 10, measures.spend,
         "Characters charged in the last full hour, beside the same hour a week ago.",
+        one="time",
         of_tenants=True, nothing="nothing was charged in the last full hour",
     ),
     Rule(
         "network", "A key is used from a new network", "networks", 1, None, measures.new_networks,
         "Networks first seen in the last 24 hours, of keys that had others before.",
+        one="network",
         of_tenants=True, nothing="no new network in the last 24 hours",
     ),
     Rule(
         "webhook", "A webhook fails", "deliveries", 1, 10, measures.failing_webhooks,
         "Deliveries that failed three times or more and have not arrived.",
+        one="delivery",
         of_tenants=True, nothing="none",
     ),
     Rule(
         "consent", "A consent ends soon", "days", 30, 7, measures.consents,
         "Until the next speaker's consent ends, and with it the voices that rest on it.",
+        one="day",
         of_tenants=True, is_falling=True, nothing="no consent of a voice has an end",
     ),
 )  # fmt: skip
