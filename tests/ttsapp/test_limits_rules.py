@@ -108,6 +108,15 @@ def test_without_limits_everything_is_admitted(bench: Bench) -> None:
     assert [bench.admit(ask(1_000_000)).refusal for _ in range(20)] == [None] * 20
 
 
+def test_where_no_stream_is_allowed_the_counts_are_told_and_stay(bench: Bench) -> None:
+    bench.admit(ask(10, hard_monthly_characters=100))
+    for _ in range(2):
+        answer = bench.admit(ask(0, concurrent_streams=0, hard_monthly_characters=100))
+        (state,) = answer.states
+        assert answer.refusal == Refusal(Limit.STREAMS, 0, 1000)
+        assert (state.requests, state.characters, state.streams, state.spent) == (1, 10, 1, 10)
+
+
 def test_requests_per_minute(bench: Bench) -> None:
     for _ in range(3):
         assert bench.admit(ask(requests_per_minute=3)).refusal is None
