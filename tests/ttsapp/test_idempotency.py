@@ -11,15 +11,29 @@ from django.conf import LazySettings
 from django.utils import timezone
 
 from billing.models import UsageEvent
+from tests.ttsapp import cartesia_calls
 from tests.ttsapp.conftest import Party, eventually, speech
+from tests.ttsapp.elevenlabs_calls import CALLS
 from tests.ttsapp.scripted_engine import ScriptedEngine, spoken
+from ttsapp import recent
+from ttsapp.audit.services import SYSTEM
 from ttsapp.idempotency import services
 from ttsapp.idempotency.models import KeyedRequest
 from ttsapp.idempotency.services import prune
+from ttsapp.keys.services import change_key
 from ttsapp.tenants.models import Tenant
 
 LIMITS = ("x-ratelimit-", "x-parlance-streams-", "x-parlance-budget-")
 URL = "/v1/audio/speech"
+DASHSCOPE = {"model": "qwen3-tts-flash", "input": {"text": "Hello there.", "voice": "Cherry"}}
+EVERY_DIALECT: list[tuple[str, dict[str, object]]] = [
+    (URL, speech()),
+    ("/deepgram/v1/speak?model=aura-2-thalia-en", {"text": "Hello there."}),
+    ("/tts/bytes", cartesia_calls.body()),
+    ("/tts/sse", cartesia_calls.body()),
+    *((f"/v1/text-to-speech/Anna{call}", {"text": "Hello there."}) for call in CALLS),
+    ("/api/v1/services/aigc/multimodal-generation/generation", DASHSCOPE),
+]
 FORMS = [{}, {"stream_format": "sse"}, {"stream": False}]
 
 
@@ -64,13 +78,24 @@ def test_a_replay_tells_what_is_left_and_takes_none_of_it(
     assert told[0] == told[1] == told[2]
 
 
-def test_every_dialect_has_it(http: httpx.Client, alice: Party) -> None:
+@pytest.mark.parametrize(("url", "body"), EVERY_DIALECT, ids=[url for url, _ in EVERY_DIALECT])
+def test_every_dialect_has_it_and_replays_only_what_the_key_may_still_speak(
+    http: httpx.Client,
+    alice: Party,
+    monkeypatch: pytest.MonkeyPatch,
+    url: str,
+    body: dict[str, object],
+) -> None:
+    monkeypatch.setattr(recent, "FRESH_SECONDS", 0.0)
     headers = {**alice.headers, "Idempotency-Key": "one"}
-    url = "/v1/speak?model=aura-2-thalia-en&encoding=linear16"
     for _ in range(2):
-        answer = http.post(f"/deepgram{url}", json={"text": "Hello there."}, headers=headers)
+        answer = http.post(url, json=body, headers=headers)
         assert answer.status_code == 200, answer.text
     assert answer.headers["idempotent-replayed"] == "true"
+
+    change_key(SYSTEM, alice.key, allowed_voices=["nobody"])
+
+    assert http.post(url, json=body, headers=headers).status_code == 403
     assert charged() == [12]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from functools import partial, wraps
+from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
 from django.http import HttpRequest, HttpResponse
@@ -15,7 +15,6 @@ from ttsapp.dialects import cors
 from ttsapp.dialects.dialect import Dialect
 from ttsapp.errors import ApiError
 from ttsapp.http import error_response, request_id
-from ttsapp.idempotency.once import once
 from ttsapp.keys import credentials
 from ttsapp.keys.authentication import Caller, authenticate
 from ttsapp.keys.rules import KeyScope
@@ -51,8 +50,7 @@ def endpoint(
                 _check_method(request, methods)
                 credential = credentials.of_request(request)
                 caller = await authenticate(credential, scope, needs=_needs(request))
-                answer = partial(view, request, caller, *args, **kwargs)
-                return await (once(request, caller, answer) if scope is Scope.SPEECH else answer())
+                return await view(request, caller, *args, **kwargs)
             except ApiError as error:
                 response = error_response(error, dialect)
                 if error.status == 405:

@@ -34,7 +34,8 @@ _FLEETING = ("x-ratelimit-", "x-parlance-streams-", "x-parlance-budget-", "x-req
 async def once(
     request: HttpRequest, caller: Caller, answer: Callable[[], Awaitable[HttpResponseBase]]
 ) -> HttpResponseBase:
-    """The view's own answer, or the one that it gave before under the same key.
+    """The view's own answer, or the one that it gave before under the same key. Asked for once the
+    request has passed every check of its own, so that what may no longer be spoken is not replayed.
 
     Raises ApiError 422 for a key that was used for something else, and 409 while it is answered."""
     name = request.headers.get(HEADER)

@@ -16,7 +16,9 @@ from django.utils import timezone
 from billing.models import UsageEvent
 from billing.rating import Outcome
 from billing.statements import insert_new
+from ttsapp import ids
 from ttsapp.idempotency.models import KeyedRequest
+from ttsapp.speech.models import RequestLog
 
 # A process that lives renews a claim several times in a lease, also past a database that is away
 # for a moment.
@@ -90,6 +92,13 @@ def renew(held: Claim) -> None:
 def release(done: Claim) -> None:
     """The key may be used again."""
     _own(done).delete()
+
+
+def forget_voice(name: str) -> None:
+    """Removes the answers that were spoken with it, in whichever account."""
+    since = ids.lowest(timezone.now() - timedelta(hours=settings.IDEMPOTENCY_HOURS))
+    spoken = RequestLog.objects.filter(voice=name, id__gte=since).order_by()
+    KeyedRequest.objects.filter(request_id__in=spoken.values("pk")).delete()
 
 
 def prune(now: datetime | None = None) -> int:

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import cached_property
 
 from ttsapp.speech.context import Context
 from ttsapp.speech.events import Audio, Done, Failed, Word, Words
 from ttsapp.speech.order import Order
+from ttsapp.speech.tally import Tally
 from ttsapp.speech.text.prepare import Prepared
 
 
 class Session:
     """A context whose events are read as plain audio. `words` are those told so far, `end` is there
-    once the audio has ended."""
+    once the audio has ended. Nothing begins, and no clock runs, before it is spoken."""
 
     def __init__(self, order: Order, text: str, prepared: Prepared | None = None) -> None:
         self.order = order
-        self.context = Context(order)
-        self.tally = self.context.tally
         self.words: list[Word] = []
         self.end: Done | Failed | None = None
         self.text = text
         self._prepared = prepared
+
+    @cached_property
+    def context(self) -> Context:
+        return Context(self.order)
+
+    @property
+    def tally(self) -> Tally:
+        return self.context.tally
 
     async def audio(self) -> AsyncGenerator[bytes]:
         """PCM as the engine makes it. Raises ApiError for whatever is not the reader leaving.

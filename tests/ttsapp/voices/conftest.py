@@ -76,6 +76,10 @@ def made(http: httpx.Client, party: Party, **fields: str) -> str:
     return answer.json()["id"]
 
 
-def speak(http: httpx.Client, party: Party, voice: str, **fields: object) -> httpx.Response:
+def speak(
+    http: httpx.Client, party: Party, voice: str, key: str = "", **fields: object
+) -> httpx.Response:
+    """`key`: an idempotency key."""
     body = {"model": "tts-1", "voice": voice, "input": "Hello.", "response_format": "pcm"}
-    return http.post("/v1/audio/speech", json={**body, **fields}, headers=party.headers)
+    headers = {**party.headers, "Idempotency-Key": key} if key else party.headers
+    return http.post("/v1/audio/speech", json={**body, **fields}, headers=headers)

@@ -17,8 +17,10 @@ from tests.ttsapp.voices.conftest import clone, consent, made, speak, stored
 from tests.ttsapp.web_thread import WebThread
 from ttsapp import recent
 from ttsapp.audit.models import AuditEntry
+from ttsapp.idempotency.models import KeyedRequest
 from ttsapp.voices import artifacts
-from ttsapp.voices.models import Consent, Voice, VoiceVersion
+from ttsapp.voices.models import Consent, Share, Voice, VoiceVersion
+from ttsapp.voices.services import shelves
 from ttsapp.voices.services.registry import delete_ended
 
 CONSENTS = "/v1/audio/voice_consents"
@@ -38,9 +40,9 @@ def test_it_works(http: httpx.Client, engine: ScriptedEngine, alice: Party, stor
 def test_withdrawal_stops_the_next_request_within_a_second(
     http: httpx.Client, cloning: ScriptedEngine, alice: Party, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(recent, "FRESH_SECONDS", 0.5)
     voice = made(http, alice)
     allowed = Consent.objects.get().public_id
-    monkeypatch.setattr(recent, "FRESH_SECONDS", 0.5)
     assert speak(http, alice, voice).status_code == 200
 
     withdrawn = http.post(f"{CONSENTS}/{allowed}/withdraw", headers=alice.headers)
@@ -54,6 +56,30 @@ def test_withdrawal_stops_the_next_request_within_a_second(
     listed = http.get("/v1/audio/voices", headers=alice.headers).json()["data"]
     assert voice not in {each["id"] for each in listed}
     assert AuditEntry.objects.get(action="consent.withdrawn").detail["voices"] == [voice]
+
+
+def test_withdrawal_and_deletion_end_kept_answers_too(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party, bob: Party
+) -> None:
+    voice = made(http, alice)
+    Share.objects.create(voice=Voice.objects.get(), tenant=bob.tenant)
+    shelves.note_change(Voice.objects.get())
+    for party in (alice, alice, bob):
+        answer = speak(http, party, voice, key="one")
+        assert answer.status_code == 200
+    assert speak(http, alice, "Anna", key="two").status_code == 200
+    allowed = Consent.objects.get().public_id
+
+    http.post(f"{CONSENTS}/{allowed}/withdraw", headers=alice.headers)
+    for party in (alice, bob):
+        assert speak(http, party, voice, key="one").json()["error"]["code"] == "consent_withdrawn"
+    assert KeyedRequest.objects.count() == 3
+
+    http.delete(f"{CONSENTS}/{allowed}", headers=alice.headers)
+    for party in (alice, bob):
+        assert speak(http, party, voice, key="one").json()["error"]["code"] == "unknown_voice"
+    assert KeyedRequest.objects.get().tenant == alice.tenant
+    assert "idempotent-replayed" in speak(http, alice, "Anna", key="two").headers
 
 
 def test_two_web_processes_agree(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.metadata import version
 from typing import Annotated, Any
 
@@ -18,6 +19,7 @@ from ttsapp.dialects.cartesia.dialect import CARTESIA
 from ttsapp.dialects.door import endpoint
 from ttsapp.errors import ApiError, invalid
 from ttsapp.http import json_response, request_id
+from ttsapp.idempotency.once import once
 from ttsapp.keys import tokens
 from ttsapp.keys.authentication import Caller
 from ttsapp.keys.tokens import Scope
@@ -45,7 +47,7 @@ async def speech_bytes(request: HttpRequest, caller: Caller) -> HttpResponseBase
     except ApiError as error:
         door.note_refusal(caller, "http", error)
         raise
-    return await answers.streamed(session)
+    return await once(request, caller, partial(answers.streamed, session))
 
 
 @endpoint(CARTESIA, "POST", scope=Scope.SPEECH)
@@ -57,7 +59,9 @@ async def speech_events(request: HttpRequest, caller: Caller) -> HttpResponseBas
     except ApiError as error:
         door.note_refusal(caller, "sse", error)
         raise
-    return await events.streamed(session, fields.get("context_id"), has_words=wanted.has_words)
+    context_id = fields.get("context_id")
+    answer = partial(events.streamed, session, context_id, has_words=wanted.has_words)
+    return await once(request, caller, answer)
 
 
 @endpoint(CARTESIA, "GET")

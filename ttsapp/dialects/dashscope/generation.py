@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -19,6 +20,7 @@ from ttsapp.dialects.dashscope.dialect import DASHSCOPE, error_body
 from ttsapp.dialects.door import endpoint
 from ttsapp.errors import ApiError, BrokenStreamError
 from ttsapp.http import error_response, json_response, request_id
+from ttsapp.idempotency.once import once
 from ttsapp.keys.authentication import Caller
 from ttsapp.keys.tokens import Scope
 from ttsapp.speech import answers, encoders
@@ -34,7 +36,8 @@ _NOT_YET = "null"
 async def generation(request: HttpRequest, caller: Caller) -> HttpResponseBase:
     is_stream = request.headers.get("X-DashScope-SSE") == "enable"
     session = await _understand(request, caller, is_stream=is_stream)
-    return await (_streamed if is_stream else _whole)(request, session)
+    answer = partial(_streamed if is_stream else _whole, request, session)
+    return await once(request, caller, answer)
 
 
 async def audio(request: HttpRequest, name: str) -> HttpResponse:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -13,6 +15,7 @@ from ttsapp.dialects.deepgram.dialect import DEEPGRAM
 from ttsapp.dialects.door import endpoint
 from ttsapp.errors import ApiError
 from ttsapp.http import request_id
+from ttsapp.idempotency.once import once
 from ttsapp.keys.authentication import Caller
 from ttsapp.keys.tokens import Scope
 from ttsapp.speech import answers
@@ -40,13 +43,16 @@ async def speak(request: HttpRequest, caller: Caller) -> HttpResponseBase:
     except ApiError as error:
         door.note_refusal(caller, "http", error)
         raise
-    session = Session(order, text, prepared)
-    response = await answers.streamed(session)
-    _describe(response, order, session.tally.characters)
-    return response
+    return await once(request, caller, partial(_spoken, Session(order, text, prepared)))
 
 
 nothing_here = door.nothing_here(DEEPGRAM)
+
+
+async def _spoken(session: Session) -> HttpResponseBase:
+    response = await answers.streamed(session)
+    _describe(response, session.order, session.tally.characters)
+    return response
 
 
 def _describe(response: HttpResponseBase, order: Order, characters: int) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -18,6 +19,7 @@ from ttsapp.dialects.elevenlabs.alignment import AnswerClock
 from ttsapp.dialects.elevenlabs.door import endpoint
 from ttsapp.errors import ApiError
 from ttsapp.http import json_response, request_id
+from ttsapp.idempotency.once import once
 from ttsapp.keys.authentication import Caller
 from ttsapp.keys.tokens import Scope
 from ttsapp.speech import answers
@@ -28,22 +30,18 @@ from ttsapp.voices.selectors import catalogue
 
 @endpoint("POST", scope=Scope.SPEECH)
 async def convert(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResponseBase:
-    session = await _understand(request, caller, voice_id, whole=True)
-    return _described(session, await answers.whole(session))
+    return await _answered(_convert, request, caller, voice_id, whole=True)
 
 
 @endpoint("POST", scope=Scope.SPEECH)
 async def stream(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResponseBase:
-    session = await _understand(request, caller, voice_id)
-    return _described(session, await answers.streamed(session))
+    return await _answered(_stream, request, caller, voice_id)
 
 
 @endpoint("POST", scope=Scope.SPEECH)
 async def with_timestamps(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResponseBase:
-    session = await _understand(request, caller, voice_id, whole=True, has_words=True)
-    audio = await answers.file(session)
-    clock = AnswerClock(session.order.speed)
-    return _labelled(session, json_response(_timed(audio, clock.alignment(session.words))))
+    how = {"whole": True, "has_words": True}
+    return await _answered(_with_timestamps, request, caller, voice_id, **how)
 
 
 @endpoint("POST", scope=Scope.SPEECH)
@@ -51,7 +49,35 @@ async def stream_with_timestamps(
     request: HttpRequest, caller: Caller, voice_id: str
 ) -> HttpResponseBase:
     """One object a line, each as soon as it is there."""
-    session = await _understand(request, caller, voice_id, has_words=True)
+    return await _answered(_stream_with_timestamps, request, caller, voice_id, has_words=True)
+
+
+async def _answered(
+    speak: Callable[[Session], Awaitable[HttpResponseBase]],
+    request: HttpRequest,
+    caller: Caller,
+    voice_id: str,
+    **how: bool,
+) -> HttpResponseBase:
+    session = await _understand(request, caller, voice_id, **how)
+    return await once(request, caller, partial(speak, session))
+
+
+async def _convert(session: Session) -> HttpResponseBase:
+    return _described(session, await answers.whole(session))
+
+
+async def _stream(session: Session) -> HttpResponseBase:
+    return _described(session, await answers.streamed(session))
+
+
+async def _with_timestamps(session: Session) -> HttpResponseBase:
+    audio = await answers.file(session)
+    clock = AnswerClock(session.order.speed)
+    return _labelled(session, json_response(_timed(audio, clock.alignment(session.words))))
+
+
+async def _stream_with_timestamps(session: Session) -> HttpResponseBase:
     audio = session.audio()
     first = await anext(audio)
     lines = answers.unbroken(_lines(session, first, audio))

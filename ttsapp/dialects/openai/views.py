@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -14,6 +15,7 @@ from ttsapp.dialects.openai import codec, documents, events, text, timed
 from ttsapp.dialects.openai.dialect import OPENAI
 from ttsapp.errors import ApiError
 from ttsapp.http import json_response, request_id
+from ttsapp.idempotency.once import once
 from ttsapp.keys.authentication import Caller
 from ttsapp.keys.tokens import Scope
 from ttsapp.speech import answers, captions
@@ -24,16 +26,7 @@ from ttsapp.voices.selectors import catalogue, listed
 @endpoint(OPENAI, "POST", scope=Scope.SPEECH)
 async def speech(request: HttpRequest, caller: Caller) -> HttpResponseBase:
     session = await _understand(request, caller)
-    order = session.order
-    if order.response_format in captions.FORMATS:
-        return await timed.captions(session)
-    if order.whole and order.has_words:
-        return await timed.document(session)
-    if order.whole:
-        return await answers.whole(session)
-    if order.transport == "sse":
-        return await events.streamed(session)
-    return await answers.streamed(session)
+    return await once(request, caller, partial(_spoken, session))
 
 
 @endpoint(OPENAI, "GET")
@@ -67,6 +60,19 @@ async def root(request: HttpRequest) -> HttpResponse:
 
 
 nothing_here = door.nothing_here(OPENAI)
+
+
+async def _spoken(session: Session) -> HttpResponseBase:
+    order = session.order
+    if order.response_format in captions.FORMATS:
+        return await timed.captions(session)
+    if order.whole and order.has_words:
+        return await timed.document(session)
+    if order.whole:
+        return await answers.whole(session)
+    if order.transport == "sse":
+        return await events.streamed(session)
+    return await answers.streamed(session)
 
 
 async def _understand(request: HttpRequest, caller: Caller) -> Session:

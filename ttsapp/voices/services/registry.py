@@ -15,6 +15,7 @@ from django.utils import timezone
 from ttsapp.audit.actions import Action
 from ttsapp.audit.services import SYSTEM, Actor, record
 from ttsapp.errors import ApiError
+from ttsapp.idempotency.services import forget_voice
 from ttsapp.tenants.models import Tenant
 from ttsapp.voices import storage
 from ttsapp.voices.models import Consent, Kind, Voice, VoiceVersion
@@ -152,8 +153,8 @@ def change_voice(actor: Actor, voice: Voice, **changed: Any) -> bool:
 
 @transaction.atomic
 def delete_voice(actor: Actor, voice: Voice) -> bool:
-    """Its versions, artifacts and recordings go; every process forgets them within a second. False
-    when it was deleted already. The audit row names what was removed."""
+    """Its versions, artifacts, recordings and kept answers go; every process forgets them within a
+    second. False when it was deleted already. The audit row names what was removed."""
     locked = Voice.objects.select_for_update().get(pk=voice.pk)
     if locked.deleted_at is not None:
         return False
@@ -166,6 +167,7 @@ def delete_voice(actor: Actor, voice: Voice) -> bool:
     blobs = {(Blob.ARTIFACT, version.artifact) for version in versions}
     blobs |= {(Blob.CLIP, version.clip) for version in versions if version.clip}
     shelves.release(blobs)
+    forget_voice(voice.public_id)
     record(
         actor,
         Action.VOICE_DELETED,
