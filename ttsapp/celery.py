@@ -28,7 +28,8 @@ app.conf.beat_schedule = {
     "delete-ended-voices": {"task": "voices.delete_ended", "schedule": 3600.0},
     "renew-outdated-voices": {"task": "voices.renew_outdated", "schedule": 120.0},
     "evaluate-alerts": {"task": "alerts.evaluate", "schedule": 60.0},
-    "deliver-webhooks": {"task": "alerts.deliver", "schedule": 10.0},
+    # A round that is late is left to the next: they do not pile up behind slow receivers.
+    "deliver-webhooks": {"task": "alerts.deliver", "schedule": 10.0, "options": {"expires": 10.0}},
     "remove-old-events": {"task": "billing.remove_old_events", "schedule": 24 * 3600.0},
 }
 

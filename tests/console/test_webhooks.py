@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from tests.console.conftest import SignIn
 from tests.ttsapp.conftest import Party
-from ttsapp.alerts import sending, webhooks
+from ttsapp.alerts import selectors, sending, webhooks
 from ttsapp.alerts.models import Delivery, Webhook
 from ttsapp.audit.models import AuditEntry
 from ttsapp.audit.services import SYSTEM
@@ -72,7 +72,7 @@ def webhook(alice: Party, receiver: Receiver) -> Webhook:
 
 def deliver(webhook: Webhook) -> Delivery:
     delivery = webhooks.test(webhook)
-    sending.deliver(delivery, timezone.now())
+    sending.deliver([delivery])
     delivery.refresh_from_db()
     return delivery
 
@@ -114,13 +114,13 @@ def test_it_is_given_up_at_last_and_sent_again_by_hand(
     receiver.status = 500
     delivery = webhooks.test(webhook)
     for _ in range(len(webhooks.PAUSES) + 1):
-        sending.deliver(delivery, timezone.now())
+        sending.deliver([delivery])
         delivery.refresh_from_db()
     assert delivery.state == "given up"
     receiver.status = 200
     webhooks.resend(delivery)
     delivery.refresh_from_db()
-    assert sending.deliver(delivery, timezone.now())
+    assert sending.deliver([delivery]) == 1
     assert {headers["webhook-id"] for headers, _ in receiver.heard} == {str(delivery.pk)}
 
 
@@ -132,6 +132,9 @@ def test_it_is_given_up_at_last_and_sent_again_by_hand(
         "ftp://hooks.example.com/",
         "https://",
         "https://[::1",
+        "https://hooks.example.com/a\tb",
+        "https://hooks.example.com/a b",
+        "https://hooks.example.com/\u00fc",
     ],
 )
 def test_addresses_that_are_refused(sign_in: SignIn, alice: Party, url: str) -> None:
@@ -141,7 +144,9 @@ def test_addresses_that_are_refused(sign_in: SignIn, alice: Party, url: str) -> 
     assert not Webhook.objects.exists()
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.1", "[::1]", "169.254.169.254"])
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "10.0.0.1", "[::1]", "[::127.0.0.1]", "[64:ff9b:1::7f00:1]"]
+)
 def test_our_own_network_is_closed(alice: Party, host: str) -> None:
     delivery = deliver(webhooks.create(SYSTEM, alice.tenant, f"https://{host}/"))
     assert delivery.problem == "It leads into a private network."
@@ -186,3 +191,32 @@ def test_there_is_an_end_to_them(sign_in: SignIn, alice: Party) -> None:
     response = sign_in("alice").post(PAGE, {"url": "https://hooks.example.com/more"})
     assert response.status_code == 400
     assert Webhook.objects.count() == webhooks.MOST
+
+
+def test_a_tenant_with_many_does_not_hold_up_the_next(alice: Party, bob: Party) -> None:
+    hers, his = (
+        webhooks.create(SYSTEM, party.tenant, "https://hooks.example.com/")
+        for party in (alice, bob)
+    )
+    for webhook in (*[hers] * 8, his):
+        webhooks.test(webhook)
+    due = selectors.due(timezone.now(), of_each=5)
+    assert [each.webhook for each in due] == [*[hers] * 5, his]
+
+
+def test_nobody_waits_for_another_tenants_receiver(
+    alice: Party, bob: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both are being sent at a time, or neither comes through."""
+    together = threading.Barrier(2, timeout=30)
+
+    def posted(_: Delivery) -> int:
+        together.wait()
+        return 204
+
+    monkeypatch.setattr(sending, "_posted", posted)
+    made = [
+        webhooks.create(SYSTEM, party.tenant, "https://hooks.example.com/")
+        for party in (alice, bob)
+    ]
+    assert sending.deliver([webhooks.test(webhook) for webhook in made]) == 2

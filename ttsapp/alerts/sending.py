@@ -1,86 +1,100 @@
-"""Carrying deliveries out. An address that a tenant chose may not lead into our own network."""
+"""Carrying deliveries out: tenants beside each other, so that none waits for another's receiver."""
 
 from __future__ import annotations
 
 import http.client
-import socket
-import ssl
-from datetime import datetime
-from ipaddress import ip_address, ip_network
-from urllib.parse import SplitResult, urlsplit
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from urllib.parse import SplitResult
 
 from django.conf import settings
+from django.utils import timezone
 
+from ttsapp import outgoing
 from ttsapp.alerts import webhooks
 from ttsapp.alerts.models import Delivery
 from ttsapp.errors import ApiError, invalid
-from ttsapp.voices.clips.fetching import is_public
 
-SECONDS = 10.0
+# For one delivery altogether, and within which those of one round are begun.
+SECONDS, ROUND_SECONDS = 10.0, 5.0
+LANES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`status`: what was answered; None with the `problem` where nothing was."""
+
+    status: int | None
+    problem: str = ""
 
 
 def checked(url: str) -> SplitResult:
     """Raises ApiError 400 on `url` unless it is an https address (or http, where the installation
     allows its network)."""
-    try:
-        place = urlsplit(url)
-        is_right = bool(place.hostname) and place.port != 0
-    except ValueError:
-        place, is_right = urlsplit(""), False
     schemes = ("https", "http") if settings.WEBHOOK_NETWORKS else ("https",)
-    if not is_right or place.scheme not in schemes or place.username or place.password:
-        raise invalid("url must be an https address without a password.", "url")
+    place = outgoing.parsed(url, schemes)
+    if place is None:
+        message = (
+            "url must be an https address without a password, in ASCII without spaces: encode "
+            "other letters of its path with %."
+        )
+        raise invalid(message, "url")
     return place
 
 
-def deliver(delivery: Delivery, now: datetime) -> bool:
-    """True when it has arrived: any 2xx. Redirects are not followed."""
+def deliver(due: Iterable[Delivery]) -> int:
+    """Those of one tenant one after the other, as many as a round has time for: the rest stays due.
+    Returns how many have arrived."""
+    lanes: dict[int | None, list[Delivery]] = defaultdict(list)
+    for delivery in due:
+        lanes[delivery.webhook.tenant_id].append(delivery)
+    arrived = 0
+    with ThreadPoolExecutor(LANES, "webhooks") as pool:
+        for done in pool.map(_sent, lanes.values()):
+            arrived += sum(_note(delivery, outcome) for delivery, outcome in done)
+    return arrived
+
+
+def _sent(lane: Sequence[Delivery]) -> list[tuple[Delivery, Outcome]]:
+    """In a thread, which leaves the database alone."""
+    end, done = time.monotonic() + ROUND_SECONDS, list[tuple[Delivery, Outcome]]()
+    for delivery in lane:
+        if time.monotonic() > end:
+            break
+        done.append((delivery, _outcome(delivery)))
+    return done
+
+
+def _outcome(delivery: Delivery) -> Outcome:
     try:
-        status = _posted(delivery, now)
+        return Outcome(_posted(delivery))
     except ApiError as error:
-        webhooks.failed(delivery, None, error.message, now)
-        return False
+        return Outcome(None, error.message)
+    except outgoing.PrivateAddressError:
+        return Outcome(None, "It leads into a private network.")
     except (OSError, http.client.HTTPException, ValueError) as error:
-        webhooks.failed(delivery, None, str(error) or type(error).__name__, now)
-        return False
-    if 200 <= status < 300:
+        return Outcome(None, str(error) or type(error).__name__)
+
+
+def _posted(delivery: Delivery) -> int:
+    """Any 2xx is an arrival."""
+    place = checked(delivery.webhook.url)
+    path = place._replace(scheme="", netloc="", fragment="").geturl() or "/"
+    headers = webhooks.headers(delivery, timezone.now())
+    with outgoing.connection(place, SECONDS, settings.WEBHOOK_NETWORKS) as connection:
+        connection.request("POST", path, delivery.body.encode(), headers)
+        return connection.getresponse().status
+
+
+def _note(delivery: Delivery, outcome: Outcome) -> bool:
+    """True when it has arrived. Redirects are not followed."""
+    status, now = outcome.status, timezone.now()
+    if status is not None and 200 <= status < 300:
         webhooks.arrived(delivery, status, now)
         return True
-    webhooks.failed(delivery, status, f"answered with {status}", now)
+    problem = outcome.problem or f"answered with {status}"
+    webhooks.failed(delivery, status, problem, now)
     return False
-
-
-def _posted(delivery: Delivery, now: datetime) -> int:
-    place = checked(delivery.webhook.url)
-    connection = _connection(place)
-    try:
-        path = place._replace(scheme="", netloc="", fragment="").geturl() or "/"
-        connection.request("POST", path, delivery.body.encode(), webhooks.headers(delivery, now))
-        return connection.getresponse().status
-    finally:
-        connection.close()
-
-
-def _connection(place: SplitResult) -> http.client.HTTPConnection:
-    """To what the name stands for, asked once: not to what it may stand for a moment later."""
-    host, is_secure = place.hostname or "", place.scheme == "https"
-    port = place.port or (443 if is_secure else 80)
-    connection = http.client.HTTPConnection(host, port, timeout=SECONDS)
-    plain = socket.create_connection((_address(host, port), port), SECONDS)
-    context = ssl.create_default_context()
-    connection.sock = context.wrap_socket(plain, server_hostname=host) if is_secure else plain
-    return connection
-
-
-def _address(host: str, port: int) -> str:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    addresses = [str(entry[4][0]) for entry in found]
-    if not all(is_public(address) or _is_allowed(address) for address in addresses):
-        raise invalid("It leads into a private network.", "url", "address_not_allowed")
-    return addresses[0]
-
-
-def _is_allowed(address: str) -> bool:
-    """Of the networks that whoever runs the installation has named."""
-    parsed = ip_address(address.partition("%")[0])
-    return any(parsed in ip_network(network) for network in settings.WEBHOOK_NETWORKS)

@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-import http.client
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
+from ttsapp import outgoing
 from ttsapp.errors import ApiError
 from ttsapp.voices.clips import fetching
 from ttsapp.voices.clips.decoding import MOST_BYTES
-from ttsapp.voices.clips.fetching import is_public, recording_of
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        *("127.0.0.1", "10.0.0.1", "172.16.5.4", "192.168.1.1", "169.254.169.254", "0.0.0.0"),
-        *("100.64.0.1", "224.0.0.1", "255.255.255.255", "::1", "fe80::1", "fc00::1", "::"),
-        *("::ffff:10.0.0.1", "2002:7f00:1::", "64:ff9b::10.0.0.1"),
-    ],
-)
-def test_no_address_of_a_network_of_ours(address: str) -> None:
-    assert not is_public(address)
-
-
-@pytest.mark.parametrize("address", ["93.184.216.34", "2606:2800:220:1::1"])
-def test_public_addresses(address: str) -> None:
-    assert is_public(address)
+from ttsapp.voices.clips.fetching import recording_of
 
 
 @pytest.mark.parametrize(
@@ -51,6 +35,8 @@ def test_public_addresses(address: str) -> None:
         ("https://localhost/a.wav", "address_not_allowed"),
         ("https://[::ffff:127.0.0.1]/a.wav", "address_not_allowed"),
         ("https://2130706433/a.wav", "address_not_allowed"),
+        ("https://[::127.0.0.1]/", "address_not_allowed"),
+        ("https://example.com/a\tb.wav", "invalid_value"),
     ],
 )
 async def test_what_is_not_fetched(address: str, code: str) -> None:
@@ -69,6 +55,23 @@ async def test_a_name_with_one_private_address_is_refused(monkeypatch: pytest.Mo
     with pytest.raises(ApiError) as refused:
         await recording_of("https://rebind.example/a.wav", "ref_audio")
     assert refused.value.code == "address_not_allowed"
+
+
+async def test_a_public_address_of_version_6_is_only_called(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its last part is not taken for a port."""
+    called: list[tuple[Any, ...]] = []
+
+    def nobody(*place: Any) -> socket.socket:
+        called.append(place)
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(outgoing, "_connected", nobody)
+    with pytest.raises(ApiError) as refused:
+        await recording_of("https://[2606:4700::6810:84e5]/a.wav", "ref_audio")
+    assert refused.value.code == "address_unreachable"
+    assert called == [("2606:4700::6810:84e5", 443, fetching.SECONDS)]
 
 
 @pytest.fixture
@@ -91,11 +94,11 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
 
-        def connect(self: http.client.HTTPConnection) -> None:
-            self.sock = socket.create_connection(server.server_address)
-
-        monkeypatch.setattr(fetching, "_public_address", lambda *_: "93.184.216.34")
-        monkeypatch.setattr(fetching._Pinned, "connect", connect)
+        place = urlsplit("http://example.com/a.wav")
+        monkeypatch.setattr(fetching, "_checked", lambda *_: place)
+        monkeypatch.setattr(outgoing, "_address", lambda *_: "93.184.216.34")
+        local = lambda *_: socket.create_connection(server.server_address)  # noqa: E731
+        monkeypatch.setattr(outgoing, "_connected", local)
         yield given
         server.shutdown()
 
@@ -128,5 +131,5 @@ def test_a_byte_now_and_then_is_not_waited_for(
     monkeypatch.setattr(fetching, "SECONDS", 0.0)
     elsewhere["body"] = b"RIFF"
     with pytest.raises(ApiError) as refused:
-        fetching._fetched(fetching.urlsplit("https://example.com/a.wav"), "ref_audio")
+        fetching._fetched(urlsplit("http://example.com/a.wav"), "ref_audio")
     assert refused.value.code == "address_unreachable"
