@@ -15,12 +15,14 @@ from billing.services import Metered, Usage
 from tests.ttsapp.conftest import PASSWORD, Party
 from ttsapp import ids
 from ttsapp.audit.models import AuditEntry
+from ttsapp.audit.services import SYSTEM
 from ttsapp.errors import ApiError
 from ttsapp.keys.authentication import Caller
 from ttsapp.keys.models import ApiKey
 from ttsapp.speech.models import RequestLog
 from ttsapp.speech.services import log_refusal
 from ttsapp.tenants.models import Membership, Tenant
+from ttsapp.tenants.services import suspend_tenant
 
 OURS = (Tenant, Membership, ApiKey, AuditEntry, RequestLog, UsageEvent, Reservation)
 FACTS = (AuditEntry, RequestLog, UsageEvent, Reservation)
@@ -98,6 +100,13 @@ def test_the_reason_of_a_suspension_is_kept_and_audited(staff: Client, alice: Pa
 def test_the_hash_of_a_key_is_not_shown(staff: Client, alice: Party) -> None:
     page = staff.get(url(ApiKey, "change", alice.key.pk)).content.decode()
     assert "secret_hash" not in page
+
+
+def test_a_suspended_accounts_key_is_not_changed(staff: Client, alice: Party) -> None:
+    suspend_tenant(SYSTEM, alice.tenant)
+    answer = staff.post(url(ApiKey, "change", alice.key.pk), {"scopes": ["read"]})
+    alice.key.refresh_from_db()
+    assert (answer.status_code, alice.key.scopes) == (403, ["speech", "read"])
 
 
 def test_a_tenant_is_made_and_renamed_with_an_audit_row(staff: Client) -> None:

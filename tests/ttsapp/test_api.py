@@ -15,7 +15,7 @@ from ttsapp.audit.services import SYSTEM
 from ttsapp.keys.models import ApiKey
 from ttsapp.keys.services import create_key
 from ttsapp.tenants.models import PlatformRole
-from ttsapp.tenants.services import set_platform_role
+from ttsapp.tenants.services import set_platform_role, suspend_tenant
 
 MANAGER = "manage"
 
@@ -160,7 +160,13 @@ BAD = [
     ("keys", {}, "invalid_value", "name"),
     ("keys", {"name": "x", "scopes": ["read"]}, "invalid_value", "scopes"),
     ("keys", {"name": "x", "allowed_networks": ["here"]}, "invalid_value", "allowed_networks"),
-    ("keys", {"name": "x", "expires_at": "2001-01-01T00:00Z"}, "invalid_value", "expires_at"),
+    ("keys", {"name": "x"}, "invalid_value", "scopes"),
+    (
+        "keys",
+        {"name": "x", "scopes": ["speech"], "expires_at": "2001-01-01T00:00Z"},
+        "invalid_value",
+        "expires_at",
+    ),
     (
         "keys",
         {"name": "x", "soft_monthly_characters": 2, "hard_monthly_characters": 1},
@@ -181,6 +187,43 @@ def test_what_is_wrong_is_named(api: httpx.Client) -> None:
         response = api.get(path) if body is None else api.post(path, json=body)
         refused(response, 400, code, field)
     assert ApiKey.objects.filter(name="x").count() == 0
+
+
+def test_a_key_that_may_only_manage_gets_no_speech(
+    api: httpx.Client, base: str, alice: Party
+) -> None:
+    api.headers["Authorization"] = f"Bearer {managing(alice, 'manage')}"
+    detail = refused(api.post("keys", json={"name": "x"}), 400, "invalid_value", "scopes")
+    assert detail == (
+        "scopes: A key has speech and read unless told otherwise, and you have no speech to give: "
+        "say which it is to have."
+    )
+    rotate = f"keys/{alice.key.public_id}/rotate"
+    refused(api.post(rotate, json={}), 403, "key_out_of_scope", "id")
+    assert say(base, alice.secret) == 200
+    assert not ApiKey.objects.filter(name="x").exists()
+    alice.key.refresh_from_db()
+    assert alice.key.previous_until is None
+
+
+def test_a_suspended_accounts_keys_are_only_revoked(base: str, alice: Party) -> None:
+    suspend_tenant(SYSTEM, alice.tenant)
+    own = f"alice/keys/{alice.key.public_id}"
+    with browser(base, "alice") as client:
+        made = client.post("/api/tenants/alice/keys", json={"name": "x"})
+        refused(made, 403, "tenant_suspended")
+        changed = client.patch(f"/api/tenants/{own}", json={"scopes": ["read"]})
+        refused(changed, 403, "tenant_suspended")
+        rotated = client.post(f"/api/tenants/{own}/rotate", json={})
+        refused(rotated, 403, "tenant_suspended")
+        places = ("alice/keys", f"{own}/change", f"{own}/rotate")
+        pages = [client.post(f"/console/{place}") for place in places]
+        assert [page.status_code for page in pages] == [403, 403, 403]
+        alice.key.refresh_from_db()
+        assert (alice.key.scopes, alice.key.previous_until) == (["speech", "read"], None)
+        revoked = client.post(f"/api/tenants/{own}/revoke")
+    assert revoked.json()["state"] == "revoked"
+    assert ApiKey.objects.count() == 1
 
 
 def test_a_key_that_may_not_manage(api: httpx.Client, alice: Party) -> None:

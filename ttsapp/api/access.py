@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rest_framework.request import Request
@@ -25,6 +26,10 @@ class Access:
     actor: Actor
     role: Role
     scopes: frozenset[str]
+
+    def lacks(self, scopes: Iterable[str]) -> str | None:
+        """The first of these that is not the caller's to give; None where all are."""
+        return next((scope for scope in scopes if scope not in self.scopes), None)
 
     def check(self, permission: Permission) -> None:
         """Raises ApiError 403."""

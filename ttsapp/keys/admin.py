@@ -57,6 +57,11 @@ class ApiKeyAdmin(KeptAdmin[ApiKey]):
     search_fields = ("name", "public_id")
     actions = ("revoke",)
 
+    def has_change_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
+        """A suspended account's are only looked at, and revoked."""
+        is_suspended = obj is not None and obj.tenant.suspended_at is not None
+        return not is_suspended and super().has_change_permission(request, obj)
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 

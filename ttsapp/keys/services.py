@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from ttsapp.audit.actions import Action
 from ttsapp.audit.services import Actor, record
+from ttsapp.errors import ApiError
 from ttsapp.keys import secrets
 from ttsapp.keys.models import ApiKey, Environment, UsedToken
 from ttsapp.limits.fields import NAMES
@@ -34,7 +35,9 @@ def create_key(
     **rules: Any,
 ) -> tuple[ApiKey, str]:
     """The row and the key itself, which exists nowhere else from here on. `rules`: any of the
-    fields that `change_key` changes."""
+    fields that `change_key` changes. Raises ApiError 403 while the account is suspended, as
+    whatever gives or changes a key does."""
+    _check_active(tenant)
     minted = secrets.mint(environment)
     key = ApiKey.objects.create(
         tenant=tenant,
@@ -55,6 +58,7 @@ def create_key(
 def change_key(actor: Actor, key: ApiKey, **rules: Any) -> bool:
     """Changes what the key may do, and how much; in force within a second. False when that is as
     it was."""
+    _check_active(key.tenant)
     locked = ApiKey.objects.select_for_update().get(pk=key.pk)
     before = {name: getattr(locked, name) for name in _known(rules)}
     changed = {
@@ -73,6 +77,7 @@ def change_key(actor: Actor, key: ApiKey, **rules: Any) -> bool:
 def rotate_key(actor: Actor, key: ApiKey, overlap: timedelta) -> str | None:
     """The key's new secret, in the whole key that exists nowhere else; the one before works for the
     overlap, and an older one no more. None when the key is no longer active."""
+    _check_active(key.tenant)
     locked = ApiKey.objects.select_for_update().get(pk=key.pk)
     if locked.state != "active":
         return None
@@ -109,6 +114,13 @@ def use_token(token_id: UUID) -> bool:
     _, is_new = UsedToken.objects.get_or_create(id=token_id)
     UsedToken.objects.filter(used_at__lt=timezone.now() - USED_TOKENS_KEPT).delete()
     return is_new
+
+
+def _check_active(tenant: Tenant) -> None:
+    """By the row as it is now."""
+    if Tenant.objects.filter(pk=tenant.pk, suspended_at__isnull=False).exists():
+        message = "This account is suspended: its keys can be revoked, not made or changed."
+        raise ApiError(403, "tenant_suspended", message)
 
 
 def _known(rules: Mapping[str, Any]) -> Mapping[str, Any]:

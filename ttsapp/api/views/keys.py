@@ -19,7 +19,7 @@ from ttsapp.api.fields import LimitsFields, Strict
 from ttsapp.errors import ApiError
 from ttsapp.keys import rules, selectors, services
 from ttsapp.keys.models import ApiKey, Environment
-from ttsapp.keys.rules import KeyScope
+from ttsapp.keys.rules import USUAL_SCOPES, KeyScope
 from ttsapp.tenants.models import Permission
 
 LONGEST_OVERLAP_HOURS = 24 * 90
@@ -56,15 +56,23 @@ class KeyRules(LimitsFields):
 
     def validate_scopes(self, scopes: list[str]) -> list[str]:
         """A key gives no more than it has."""
-        missing = [scope for scope in scopes if scope not in self.context["access"].scopes]
-        if missing:
-            raise serializers.ValidationError(f"You have no {missing[0]} to give.")
+        if missing := self.context["access"].lacks(scopes):
+            raise serializers.ValidationError(f"You have no {missing} to give: leave it out.")
         return list(dict.fromkeys(scopes))
 
 
 class NewKey(KeyRules):
     name = serializers.CharField(max_length=100)
     environment = serializers.ChoiceField(Environment.choices, default=Environment.LIVE)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """The usual scopes are given as well."""
+        attrs = super().validate(attrs)
+        if "scopes" not in attrs and (missing := self.context["access"].lacks(USUAL_SCOPES)):
+            message = f"A key has {' and '.join(USUAL_SCOPES)} unless told otherwise, and you have "
+            message += f"no {missing} to give: say which it is to have."
+            raise serializers.ValidationError({"scopes": message})
+        return attrs
 
 
 class Rotation(Strict):
@@ -135,6 +143,9 @@ class Keys(TenantView):
     @action(detail=True, methods=["post"])
     def rotate(self, request: Request, id: str) -> Response:
         key = self._key(id)
+        if missing := self.access.lacks(key.scopes):
+            message = f"This key may {missing}, and you have no {missing} to give: ask a person to."
+            raise ApiError(403, "key_out_of_scope", message, field="id")
         overlap = timedelta(hours=Rotation.of_body(request)["overlap_hours"])
         secret = services.rotate_key(self.access.actor, key, overlap)
         if secret is None:

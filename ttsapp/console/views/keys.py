@@ -54,6 +54,7 @@ def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Redirects to where the key is shown: reloading that page makes no other."""
     if not membership.may(Permission.MANAGE_KEYS):
         raise PermissionDenied
+    _check_active(membership)
     form = KeyForm(request.POST)
     if not form.is_valid():
         return _list(request, membership, form, status=400)
@@ -98,6 +99,7 @@ def new_key(request: HttpRequest, membership: Membership, public_id: str) -> Htt
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page(Permission.MANAGE_KEYS)
 def change_key(request: HttpRequest, membership: Membership, public_id: str) -> HttpResponse:
+    _check_active(membership)
     key = _key(membership, public_id)
     now = {name: getattr(key, name) for name in services.RULES}
     form = KeyRulesForm(request.POST if request.method == "POST" else None, initial=now)
@@ -112,6 +114,7 @@ def change_key(request: HttpRequest, membership: Membership, public_id: str) -> 
 @member_page(Permission.MANAGE_KEYS)
 def rotate_key(request: HttpRequest, membership: Membership, public_id: str) -> HttpResponse:
     """Like a new key, the new secret is shown once."""
+    _check_active(membership)
     key = _key(membership, public_id)
     form = RotateForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
@@ -131,6 +134,12 @@ def revoke_key(request: HttpRequest, membership: Membership, public_id: str) -> 
         return page(request, membership, "revoke", {"key": key, "page": "keys"})
     services.revoke_key(Actor.of(request.user), key)
     return redirect("console:keys", slug=membership.tenant.slug)
+
+
+def _check_active(membership: Membership) -> None:
+    """While it is suspended, keys are only revoked."""
+    if membership.tenant.suspended_at is not None:
+        raise PermissionDenied
 
 
 def _list(
