@@ -93,6 +93,8 @@ class Voice(models.Model):
     language = models.CharField(max_length=20, default="auto")
     tags = models.JSONField(default=list, blank=True)
     speed = models.FloatField("default speed", default=1.0)
+    # What codes of the voice carry: counted up, it voids those that were given out.
+    share_series = models.PositiveIntegerField(default=0, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.CharField(max_length=200)
     deleted_at = models.DateTimeField(null=True, editable=False)

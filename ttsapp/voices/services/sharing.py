@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.core import signing
 from django.db import transaction
+from django.db.models import F
 
 from ttsapp.audit.actions import Action
 from ttsapp.audit.services import Actor, record
@@ -19,18 +20,21 @@ _ANOTHER = Actor(None, "another account")
 
 
 def share_code(voice: Voice) -> str:
-    """For a week: whoever enters it in their own account may speak with the voice."""
-    return signing.dumps(voice.public_id, salt=CODE_SALT, compress=False)
+    """For a week, or until a share of the voice ends: whoever enters it in their own account may
+    speak with the voice."""
+    said = [voice.public_id, voice.share_series]
+    return signing.dumps(said, salt=CODE_SALT, compress=False)
 
 
 @transaction.atomic
 def accept_share(actor: Actor, tenant: Tenant, code: str) -> Voice:
     """Raises ApiError 400 for a code that is none, no longer one, or the tenant's own."""
     try:
-        public_id = signing.loads(code.strip(), salt=CODE_SALT, max_age=CODE_SECONDS)
-    except signing.BadSignature:
+        public_id, series = signing.loads(code.strip(), salt=CODE_SALT, max_age=CODE_SECONDS)
+    except (signing.BadSignature, ValueError):
         raise _no_code() from None
-    voice = Voice.objects.filter(public_id=public_id, deleted_at=None).first()
+    live = Voice.objects.select_for_update().filter(deleted_at=None)
+    voice = live.filter(public_id=public_id, share_series=series).first()
     if voice is None or voice.tenant_id == tenant.pk:
         raise _no_code()
     _, is_new = Share.objects.get_or_create(voice=voice, tenant=tenant)
@@ -43,8 +47,10 @@ def accept_share(actor: Actor, tenant: Tenant, code: str) -> Voice:
 
 @transaction.atomic
 def end_share(actor: Actor, tenant: Tenant, share: Share) -> None:
-    """By either side, whose actor the other is not told; in force within a second."""
+    """By either side, whose actor the other is not told; in force within a second. Codes that were
+    given out before are void: the same one would begin it again."""
     voice = share.voice
+    Voice.objects.filter(pk=voice.pk).update(share_series=F("share_series") + 1)
     share.delete()
     shelves.note_tenants([share.tenant_id])
     for party in (voice.tenant, share.tenant):
@@ -69,5 +75,8 @@ def show_preset(actor: Actor, tenant: Tenant, name: str) -> None:
 
 
 def _no_code() -> ApiError:
-    message = "This is no code of a voice that is shared, or its week is over: ask for a new one."
+    message = (
+        "This is no code of a voice that is shared, its week is over, or a share of the voice has "
+        "ended since: ask for a new one."
+    )
     return invalid(message, "code", "unknown_share_code")
