@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
+from collections.abc import Iterator
 from contextlib import suppress
 
 from django.conf import settings
@@ -16,25 +17,34 @@ from ttsapp.speech.encoders import audio_format, encode_whole
 from ttsapp.voices import artifacts, storage
 from ttsapp.voices.catalogue import Catalogue, SpeechModel
 from ttsapp.voices.own import OwnVoice, Preset
-from ttsapp.voices.sentences import PREVIEWS, sentences
+from ttsapp.voices.sentences import LANGUAGES, PREVIEWS, sentences
 from ttsapp.voices.storage import Blob, DamagedError
 
 FORMAT = "mp3"
 
 
 def model_of(served: Catalogue, voice: Preset) -> SpeechModel | None:
-    """What speaks it now."""
+    """What speaks it now; None too where its consent has ended."""
     if isinstance(voice, OwnVoice):
-        return voice.served_by
+        return voice.served_by if voice.is_usable else None
     return next((model for model in served.models if voice in model.presets), None)
 
 
 def name_of(model: SpeechModel, voice: Preset, place: int) -> str:
     """What it was made from: other weights, another version of the voice or another text make
     another preview."""
-    who = voice.artifact if isinstance(voice, OwnVoice) else voice.name
-    said = (model.id, model.fingerprint, who, sentences(voice.native_language)[place])
-    return storage.digest_of("\0".join(said).encode())
+    text = sentences(voice.native_language)[place]
+    if isinstance(voice, OwnVoice):
+        # An artifact is of its weights alone.
+        return _name(voice.artifact, text)
+    return _name(model.id, model.fingerprint, voice.name, text)
+
+
+def names_of(artifact: str) -> Iterator[str]:
+    """All that may have been made of it, whatever language its voice was said to have."""
+    for language in LANGUAGES:
+        for text in sentences(language):
+            yield _name(artifact, text)
 
 
 def find(model: SpeechModel, voice: Preset, place: int) -> bytes | None:
@@ -59,8 +69,16 @@ async def make(served: Catalogue, voice: Preset) -> int:
         pcm = await _spoken(model, voice, sentences(voice.native_language)[place])
         content = encode_whole(audio_format(FORMAT), pcm)
         await asyncio.to_thread(storage.put_named, Blob.PREVIEW, name, content)
+        if isinstance(voice, OwnVoice) and not storage.has(Blob.ARTIFACT, voice.artifact):
+            # The voice was deleted meanwhile, and what was there of it has been removed.
+            storage.remove(Blob.PREVIEW, name)
+            break
         made += 1
     return made
+
+
+def _name(*said: str) -> str:
+    return storage.digest_of("\0".join(said).encode())
 
 
 async def _spoken(model: SpeechModel, voice: Preset, text: str) -> bytes:

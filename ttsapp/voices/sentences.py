@@ -58,6 +58,7 @@ _SENTENCES: dict[str, tuple[str, str, str]] = {
     ),
 }
 PREVIEWS = 3
+LANGUAGES = tuple(_SENTENCES)
 
 
 def sentences(language: str) -> tuple[str, str, str]:

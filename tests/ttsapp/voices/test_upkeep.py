@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -13,10 +15,10 @@ from tests.ttsapp.voices.conftest import made, speak, stored
 from ttsapp.audit.models import AuditEntry
 from ttsapp.audit.services import Actor
 from ttsapp.errors import ApiError
-from ttsapp.voices import storage, tasks
+from ttsapp.voices import previews, storage, tasks
 from ttsapp.voices.artifacts import ArtifactCache
-from ttsapp.voices.models import Share, Voice, VoiceVersion
-from ttsapp.voices.services import sharing
+from ttsapp.voices.models import Consent, Share, Voice, VoiceVersion
+from ttsapp.voices.services import consents, registry, sharing
 from ttsapp.voices.storage import Blob, DamagedError
 
 ALICE = Actor(None, "user:alice")
@@ -32,6 +34,50 @@ def test_previews_are_made_once(
     starts = [heard.start for heard in cloning.heard]
     assert {start.priority for start in starts} == {pb.PRIORITY_BACKGROUND}
     assert {start.model for start in starts} == {"scripted-base", "scripted-voices"}
+
+
+def test_previews_go_with_their_voice(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party, store: Path
+) -> None:
+    voice = made(http, alice)
+    tasks.make_previews(alice.tenant.pk, voice)
+    # Spoken in another language from now on: those of the first are still there.
+    row = Voice.objects.get()
+    registry.change_voice(ALICE, row, language="german")
+    tasks.make_previews(alice.tenant.pk, voice)
+    assert stored(store).count("preview") == 6
+
+    http.delete(f"/v1/audio/voices/{voice}", headers=alice.headers)
+
+    assert stored(store) == ["evidence"]
+
+
+def test_a_preview_that_comes_after_the_end_of_its_voice_is_not_kept(
+    http: httpx.Client,
+    cloning: ScriptedEngine,
+    alice: Party,
+    store: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    voice = made(http, alice)
+    encoded = previews.encode_whole
+
+    def meanwhile(*spoken: Any) -> bytes:
+        shutil.rmtree(store / "artifact")
+        return encoded(*spoken)
+
+    monkeypatch.setattr(previews, "encode_whole", meanwhile)
+    assert tasks.make_previews(alice.tenant.pk, voice) == 0
+    assert "preview" not in stored(store)
+
+
+def test_a_withdrawn_voice_has_no_previews(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party, store: Path
+) -> None:
+    voice = made(http, alice)
+    consents.withdraw_consent(ALICE, Consent.objects.get())
+    assert tasks.make_previews(alice.tenant.pk, voice) == 0
+    assert "preview" not in stored(store)
 
 
 def test_new_weights_get_new_artifacts(
@@ -97,6 +143,25 @@ def test_a_shared_voice(
     }
     sharing.end_share(ALICE, alice.tenant, Share.objects.get())
     assert speak(http, bob, voice).status_code == 400
+
+
+@pytest.mark.parametrize("ender", ["alice", "bob"])
+def test_the_end_of_a_share_voids_its_code(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party, bob: Party, ender: str
+) -> None:
+    made(http, alice)
+    code = sharing.share_code(Voice.objects.get())
+    bobs = Actor(None, "user:bob")
+    sharing.accept_share(bobs, bob.tenant, code)
+    party = {"alice": alice, "bob": bob}[ender]
+    sharing.end_share(Actor(None, f"user:{ender}"), party.tenant, Share.objects.get())
+
+    with pytest.raises(ApiError) as refused:
+        sharing.accept_share(bobs, bob.tenant, code)
+
+    assert (refused.value.code, Share.objects.count()) == ("unknown_share_code", 0)
+    sharing.accept_share(bobs, bob.tenant, sharing.share_code(Voice.objects.get()))
+    assert Share.objects.get().tenant == bob.tenant
 
 
 @pytest.mark.parametrize("code", ["", "nonsense", "InZvaWNlXzAi:1vPqGX:forged"])

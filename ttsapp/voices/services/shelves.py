@@ -8,7 +8,7 @@ from functools import partial
 from django.db import transaction
 from django.db.models import F
 
-from ttsapp.voices import artifacts, storage
+from ttsapp.voices import artifacts, previews, storage
 from ttsapp.voices.models import Consent, Share, Shelf, Voice, VoiceVersion
 from ttsapp.voices.storage import Blob
 
@@ -43,6 +43,10 @@ def _remove_unless_used(kind: Blob, digest: str) -> None:
     if not _is_used(kind, digest):
         storage.remove(kind, digest)
         artifacts.cache.forget(digest)
+        if kind is Blob.ARTIFACT:
+            # Afterwards: without its artifact no more of them are made.
+            for name in previews.names_of(digest):
+                storage.remove(Blob.PREVIEW, name)
 
 
 def _is_used(kind: Blob, digest: str) -> bool:
