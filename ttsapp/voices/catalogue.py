@@ -58,7 +58,7 @@ class SpeechModel:
     is_stand_in: bool = field(default=False, compare=False)
 
     def preset(self, name: str) -> Preset:
-        """The voice of that name, stock names included; a tenant's own come first.
+        """The voice of that name, stock names included; no voice of a tenant's has one of theirs.
 
         Raises ApiError 400 on `voice` for one that is not there, 403 for one that may no longer
         be used, 400 on `model` for one that another model speaks."""
@@ -149,6 +149,12 @@ class Catalogue:
             self.hidden.union(barred),
         )
 
+    def taken(self) -> frozenset[str]:
+        """Names that no voice of a tenant's can be asked for by: those of the models' voices and
+        OpenAI's, in lower case. A key that is bound to one of them is bound to that voice."""
+        presets = (preset.name.casefold() for model in self.models for preset in model.presets)
+        return frozenset((*presets, *STOCK_VOICES))
+
     def maker(self, *, in_context: bool) -> SpeechModel | None:
         """The model that makes clones."""
         can = (
@@ -165,13 +171,17 @@ class Catalogue:
     def of_tenant(self, voices: Iterable[OwnVoice], hidden: frozenset[str]) -> Catalogue:
         """With a tenant's own voices in every model, and without the presets that it hides."""
         served = {(model.id, model.fingerprint): model for model in self.models}
+        voices = tuple(voices)
+        taken = self.taken().union(voice.name for voice in voices)
         by_name: dict[str, OwnVoice] = {}
         for voice in voices:
             model = served.get((voice.model, voice.fingerprint))
-            placed = replace(voice, served_by=model)
+            label = voice.label.casefold()
+            is_named = not voice.is_shared and label not in taken
+            placed = replace(voice, served_by=model, is_named=is_named)
             by_name[voice.name] = placed
-            if not voice.is_shared:
-                by_name.setdefault(voice.label.casefold(), placed)
+            if is_named:
+                by_name.setdefault(label, placed)
         own = MappingProxyType(by_name)
         return Catalogue(tuple(replace(model, own=own) for model in self.models), hidden)
 

@@ -51,7 +51,9 @@ class DescribedVoice(Preset):
 class OwnVoice(Preset):
     """`name` is its id, `label` what people call it. `model` made its artifact, with the weights of
     `fingerprint`, and speaks it: `served_by`, while an engine has that. `language` and `speed`
-    hold where a request names none. `refusal`: why it may not be used, as its consent's state."""
+    hold where a request names none. `is_named`: it may be asked for by its label, which its own
+    tenant chose and no voice of a model's has. `refusal`: why it may not be used, as its consent's
+    state."""
 
     label: str
     kind: str
@@ -63,13 +65,14 @@ class OwnVoice(Preset):
     tags: tuple[str, ...] = ()
     created_at: datetime | None = None
     is_shared: bool = False
+    is_named: bool = False
     refusal: str = ""
     ends_at: datetime | None = None
     served_by: SpeechModel | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
-        return (self.name, self.label)
+        return (self.name, self.label) if self.is_named else (self.name,)
 
     @property
     def is_usable(self) -> bool:

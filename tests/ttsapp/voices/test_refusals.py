@@ -13,7 +13,7 @@ import pytest
 from tests.ttsapp.conftest import Party
 from tests.ttsapp.scripted_engine import ScriptedEngine
 from tests.ttsapp.voices import recordings as heard
-from tests.ttsapp.voices.conftest import clone, consent, stored
+from tests.ttsapp.voices.conftest import clone, consent, made, stored
 from ttsapp.voices.models import Voice
 
 SPEECH = heard.speech()
@@ -106,6 +106,9 @@ def test_high_rate_stereo_is_mixed_down(
         ({"embedding": "[NaN, 0, 0, 0, 0, 0, 0, 0]"}, "embedding", "invalid_type"),
         ({"embedding": "[1e999, 0, 0, 0, 0, 0, 0, 0]"}, "embedding", "invalid_type"),
         ({"embedding": "[0, 0, 0, 0, 0, 0, 0, 0]"}, "embedding", "invalid_value"),
+        ({"embedding": "[3.4e38, 0, 0, 0, 0, 0, 0, 0]"}, "embedding", "invalid_value"),
+        ({"embedding": "[-1000.1, 0, 0, 0, 0, 0, 0, 0]"}, "embedding", "invalid_value"),
+        ({"embedding": "[1e-300, 0, 0, 0, 0, 0, 0, 0]"}, "embedding", "invalid_value"),
         ({"embedding": "[[1]]"}, "embedding", "invalid_type"),
     ],
 )
@@ -138,6 +141,17 @@ def test_a_name_is_taken_once(http: httpx.Client, cloning: ScriptedEngine, alice
     first, second = (clone(http, alice, consent=allowed, name=name) for name in ("Ann", "ANN"))
     assert (first.status_code, second.status_code) == (200, 409)
     assert second.json()["error"]["code"] == "name_taken"
+
+
+@pytest.mark.parametrize("name", ["anna", "BEN", "Alloy"])
+def test_a_name_of_a_models_voice_or_of_openais(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party, name: str
+) -> None:
+    answer = clone(http, alice, consent=consent(http, alice), name=name)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "name_taken")
+    voice = made(http, alice)
+    renamed = http.patch(f"/voices/{voice}", json={"name": name}, headers=alice.headers)
+    assert (renamed.status_code, Voice.objects.get().name) == (409, "Ann")
 
 
 def test_a_file_that_is_too_large(

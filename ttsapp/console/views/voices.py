@@ -19,7 +19,7 @@ from ttsapp.voices.catalogue import Catalogue
 from ttsapp.voices.forms import CodeForm, DescriptionForm, RecordingForm
 from ttsapp.voices.models import Share, Voice
 from ttsapp.voices.sentences import PREVIEWS
-from ttsapp.voices.services import registry, sharing
+from ttsapp.voices.services import cloning, registry, sharing
 
 NOTHING = Catalogue(())
 OWNERS = ("own", "shared", "preset")
@@ -183,6 +183,7 @@ def _change(request: HttpRequest, membership: Membership, row: Voice) -> HttpRes
             said = form.described()
             changed = {name: getattr(said, name) for name in registry.CHANGEABLE}
             changed["tags"] = list(said.tags)
+            async_to_sync(cloning.check_name)(said.name, row.name)
             registry.change_voice(Actor.of(request.user), row, **changed)
             return redirect("console:voice", slug=membership.tenant.slug, name=row.public_id)
         except ApiError as error:

@@ -15,8 +15,7 @@ from ttsapp.dialects.door import endpoint
 from ttsapp.errors import ApiError
 from ttsapp.http import json_response
 from ttsapp.keys.authentication import Caller
-from ttsapp.tenants import selectors as tenants
-from ttsapp.voices import fields, selectors, uploads
+from ttsapp.voices import bound, fields, uploads
 from ttsapp.voices.models import Voice
 from ttsapp.voices.selectors import listed
 from ttsapp.voices.services import cloning, registry
@@ -35,7 +34,7 @@ async def clone(request: HttpRequest, caller: Caller) -> HttpResponse:
     """`consent` is our own field: no voice is cloned without one."""
     sent = uploads.form(request, _FIELDS, ("clip",))
     said = uploads.described(sent)
-    tenant = await database.read(tenants.tenant, caller.tenant_id)
+    tenant = await database.read(bound.maker, caller)
     made = await cloning.clone(
         Actor(None, caller.label),
         tenant,
@@ -56,7 +55,9 @@ async def voice(request: HttpRequest, caller: Caller, name: str) -> HttpResponse
     if request.method == "DELETE":
         await database.write(registry.delete_voice, actor, row)
         return HttpResponse(status=204)
-    await database.write(registry.change_voice, actor, row, **_changes(request.body))
+    changes = _changes(request.body)
+    await cloning.check_name(changes.get("name", row.name), row.name)
+    await database.write(registry.change_voice, actor, row, **changes)
     return await _document(caller, name)
 
 
@@ -67,7 +68,7 @@ async def _document(caller: Caller, name: str) -> HttpResponse:
 
 
 async def _row(caller: Caller, name: str) -> Voice:
-    row = await database.read(selectors.voice_of, caller.tenant_id, name)
+    row = await database.read(bound.voice_of, caller, name)
     if row is None:
         message = f"There is no voice {name[:50]!r} of yours: GET /voices lists them."
         raise ApiError(404, "voice_not_found", message, field="id")

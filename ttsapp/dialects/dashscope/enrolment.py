@@ -20,8 +20,7 @@ from ttsapp.errors import ApiError, invalid
 from ttsapp.http import json_response, request_id
 from ttsapp.ids import uuid7
 from ttsapp.keys.authentication import Caller
-from ttsapp.tenants import selectors as tenants
-from ttsapp.voices import fields, selectors
+from ttsapp.voices import bound, fields, selectors
 from ttsapp.voices.clips.fetching import recording_of
 from ttsapp.voices.models import Voice
 from ttsapp.voices.services import cloning, registry
@@ -89,7 +88,7 @@ async def _create(caller: Caller, family: Family, given: Given) -> dict[str, Any
         name=f"{label}-{uuid7().hex[-8:]}",
         language=fields.language(hints[0] if hints else "", "input.language"),
     )
-    tenant = await database.read(tenants.tenant, caller.tenant_id)
+    tenant = await database.read(bound.maker, caller)
     consent, names = given.get("consent", ""), _names(family)
     await cloning.agreed(tenant, consent, names.consent)
     made = await cloning.clone(
@@ -167,7 +166,7 @@ async def _recording(family: Family, given: Given) -> bytes:
 
 async def _row(caller: Caller, family: Family, given: Given) -> Voice:
     wanted = given.get(family.voice, "")
-    row = await database.read(selectors.voice_of, caller.tenant_id, wanted)
+    row = await database.read(bound.voice_of, caller, wanted)
     if row is None:
         message = f"There is no voice {wanted[:50]!r} of yours: list them to see which there are."
         raise ApiError(404, "voice_not_found", message, field=f"input.{family.voice}")

@@ -16,8 +16,7 @@ from ttsapp.dialects.elevenlabs.settings import DEFAULTS, voice_settings
 from ttsapp.errors import ApiError, invalid
 from ttsapp.http import json_response
 from ttsapp.keys.authentication import Caller
-from ttsapp.tenants import selectors as tenants
-from ttsapp.voices import fields, selectors, uploads
+from ttsapp.voices import bound, fields, uploads
 from ttsapp.voices.models import Voice
 from ttsapp.voices.selectors import listed
 from ttsapp.voices.services import cloning, registry
@@ -36,7 +35,7 @@ async def add_voice(request: HttpRequest, caller: Caller) -> HttpResponse:
     """The speaker's consent is named among the labels: its clients have no field for it."""
     sent = uploads.form(request, _FIELDS, _FILES)
     said, consent = _said(sent)
-    tenant = await database.read(tenants.tenant, caller.tenant_id)
+    tenant = await database.read(bound.maker, caller)
     sample = _recording(sent)
     if sample is None:
         raise invalid("files is required: send a recording of the speaker.", "files")
@@ -49,6 +48,7 @@ async def edit_voice(request: HttpRequest, caller: Caller, voice_id: str) -> Htt
     row = await _row(caller, voice_id)
     sent = uploads.form(request, _FIELDS, _FILES)
     said, _ = _said(sent)
+    await cloning.check_name(said.name, row.name)
     changed: dict[str, Any] = {"name": said.name}
     if "description" in sent.fields:
         changed["description"] = said.description
@@ -90,7 +90,7 @@ def _actor(caller: Caller) -> Actor:
 
 
 async def _row(caller: Caller, voice_id: str) -> Voice:
-    row = await database.read(selectors.voice_of, caller.tenant_id, voice_id)
+    row = await database.read(bound.voice_of, caller, voice_id)
     if row is None:
         message = f"There is no voice {voice_id[:50]!r} of yours: GET /v1/voices lists them."
         raise ApiError(404, "voice_not_found", message, field="voice_id")

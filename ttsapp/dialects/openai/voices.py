@@ -17,7 +17,7 @@ from ttsapp.errors import ApiError, invalid
 from ttsapp.http import json_response
 from ttsapp.keys.authentication import Caller
 from ttsapp.tenants import selectors as tenants
-from ttsapp.voices import selectors, uploads
+from ttsapp.voices import bound, selectors, uploads
 from ttsapp.voices.catalogue import Catalogue
 from ttsapp.voices.clips.evidence import evidence_of
 from ttsapp.voices.models import Voice
@@ -48,7 +48,7 @@ async def voices(request: HttpRequest, caller: Caller) -> HttpResponseBase:
 async def voice(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
     if request.method == "GET":
         return json_response(documents.own_voice(_own(await listed(caller), name)))
-    row = await database.read(selectors.voice_of, caller.tenant_id, name)
+    row = await database.read(bound.voice_of, caller, name)
     if row is None:
         raise _unknown_voice(name)
     await database.write(registry.delete_voice, actor(caller), row)
@@ -75,6 +75,8 @@ async def voice_consent(request: HttpRequest, caller: Caller, name: str) -> Http
     if row is None:
         message = f"There is no consent {name[:50]!r}: GET /v1/audio/voice_consents lists them."
         raise ApiError(404, "consent_not_found", message, field="consent_id")
+    if request.method != "GET":
+        await database.read(bound.check_consent, caller, row)
     if request.method == "DELETE":
         await database.write(consents.delete_consent, actor(caller), row)
         return json_response({"id": name, "object": "audio.voice_consent", "deleted": True})
@@ -91,6 +93,7 @@ async def withdrawal(request: HttpRequest, caller: Caller, name: str) -> HttpRes
     row = await database.read(selectors.consent_of, caller.tenant_id, name)
     if row is None:
         raise ApiError(404, "consent_not_found", "There is no such consent.", field="consent_id")
+    await database.read(bound.check_consent, caller, row)
     sent = uploads.json_form(request.body or b"{}", ("reason",), ())
     await database.write(consents.withdraw_consent, actor(caller), row, sent.text("reason"))
     fresh = await database.read(selectors.consent_of, caller.tenant_id, name)
@@ -105,7 +108,7 @@ def actor(caller: Caller) -> Actor:
 async def _make(request: HttpRequest, caller: Caller) -> Voice:
     sent = _sent(request)
     said = uploads.described(sent)
-    tenant = await database.read(tenants.tenant, caller.tenant_id)
+    tenant = await database.read(bound.maker, caller)
     kind = sent.text("type", "audio_sample" if not sent.text("prompt") else "prompt")
     if kind == "prompt":
         return await designing.design(actor(caller), caller, tenant, said, sent.text("prompt"))

@@ -50,6 +50,7 @@ async def clone(
     consent = await agreed(tenant, consent_id, names.consent)
     words = fields.line(text, names.text, fields.TEXT_LENGTH, is_required=False)
     model = await _maker(in_context=bool(words))
+    await check_name(said.name)
     await database.read(registry.check_room, tenant, said.name)
     reference = await referenced(recording, words, names, tenant.pk)
     encoded = await encode(model, reference, words)
@@ -69,6 +70,7 @@ async def embed(
     """A voice from a speaker embedding that was made elsewhere, for the model that is served."""
     consent = await agreed(tenant, consent_id, names.consent)
     model = await _maker(in_context=False)
+    await check_name(said.name)
     await database.read(registry.check_room, tenant, said.name)
     _check_embedding(model, values, names.recording)
     found = await engine.embed(model.id, values)
@@ -153,6 +155,12 @@ async def agreed(tenant: Tenant, public_id: str, field: str) -> Consent:
         raise invalid(message, field, "unknown_consent")
     registry.check_consent(consent)
     return consent
+
+
+async def check_name(name: str, before: str = "") -> None:
+    """Raises ApiError 409 for another name than before that a voice could not be asked for by."""
+    if name != before and name.casefold() in (await selectors.catalogue()).taken():
+        raise registry.name_taken()
 
 
 async def _maker(*, in_context: bool) -> SpeechModel:

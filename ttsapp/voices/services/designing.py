@@ -39,6 +39,7 @@ async def design(
         kind = "voice_design" if describer is None else "base"
         message = f"No engine here can design voices: a checkpoint of kind {kind} is needed."
         raise ApiError(400, "design_not_served", message)
+    await cloning.check_name(said.name)
     await database.read(registry.check_room, tenant, said.name)
     text = sentences(said.language)[0]
     order = Order(

@@ -61,7 +61,7 @@ def check_room(tenant: Tenant, name: str) -> None:
         message = f"An account may have {settings.VOICES} voices: delete one first."
         raise ApiError(409, "too_many_voices", message)
     if live.filter(folded_name=name.casefold()).exists():
-        raise _name_taken()
+        raise name_taken()
 
 
 @transaction.atomic
@@ -92,7 +92,7 @@ def create_voice(
                 created_by=actor.label,
             )
     except IntegrityError:
-        raise _name_taken() from None
+        raise name_taken() from None
     _add_version(actor, voice, encoded)
     record(
         actor,
@@ -145,7 +145,7 @@ def change_voice(actor: Actor, voice: Voice, **changed: Any) -> bool:
         with transaction.atomic():
             Voice.objects.filter(pk=voice.pk).update(**changed)
     except IntegrityError:
-        raise _name_taken() from None
+        raise name_taken() from None
     shelves.note_change(locked)
     record(actor, Action.VOICE_CHANGED, voice.tenant, voice.public_id, changes=changes)
     return True
@@ -217,6 +217,6 @@ def _add_version(actor: Actor, voice: Voice, encoded: Encoded) -> VoiceVersion:
     return version
 
 
-def _name_taken() -> ApiError:
-    message = "There is a voice of that name already: choose another, or delete that one."
+def name_taken() -> ApiError:
+    message = "There is a voice of that name already: choose another, or delete one of your own."
     return ApiError(409, "name_taken", message, field="name")
