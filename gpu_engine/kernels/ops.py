@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from gpu_engine.kernels import plain
 from gpu_engine.kernels.slots import Arena
-from gpu_engine.kernels.weights import Matrix, StackWeights, rms
+from gpu_engine.kernels.weights import Matrix, StackWeights
 from gpu_engine.models.sampling import SpeechRules
 
 Variant = Literal["plain", "library", "fused", "early"]
@@ -19,7 +19,8 @@ VARIANTS: tuple[Variant, ...] = ("plain", "library", "fused", "early")
 
 
 class Ops(Protocol):
-    """See `gpu_engine.kernels.plain`, whose functions these are."""
+    """See `gpu_engine.kernels.plain`, whose functions these are. A `residual` may be overwritten
+    by the result."""
 
     def linear(
         self,
@@ -73,8 +74,9 @@ class _Set:
 
 def make_ops(variant: Variant, tuning: Any = None) -> Ops:
     """`plain`: the reference. `fused`: Triton. `early`: Triton, each kernel loading its weights
-    before the one in front has ended. `library`: Triton but for the products, which are cuBLAS's.
-    `tuning` is a `fused.Tuning`. Raises ImportError without Triton."""
+    before the one in front has ended. `library`: Triton but for the products, which are cuBLAS's:
+    their sums may change with the number of rows. `tuning` is a `fused.Tuning`. Raises ImportError
+    without Triton."""
     if variant == "plain":
         return _Set(plain)  # type: ignore[return-value]
     from gpu_engine.kernels import fused
@@ -99,15 +101,18 @@ def _linear(
     residual: Tensor | None = None,
 ) -> Tensor:
     """cuBLAS cannot read e4m3 against bf16: such a matrix is unfolded for the product."""
-    x = x if gain is None else rms(x, gain, eps)
+    from gpu_engine.kernels.fused import norm
+
+    x = x if gain is None else norm(x, gain, eps)
     weight = matrix.dense(x.dtype)
     if residual is not None and bias is None:
-        # The residual is the accumulator's start: no pass over the result.
-        return residual.addmm(x, weight.t())
+        # In place the residual is where the sums start: no copy before the product.
+        return residual.addmm_(x, weight.t())
     y = F.linear(x, weight, bias)
     return y if residual is None else residual + y
 
 
 def _gated(x: Tensor, matrix: Matrix, *, gain: Tensor, eps: float) -> Tensor:
-    gate, up = _linear(x, matrix, gain=gain, eps=eps).chunk(2, -1)
-    return F.silu(gate) * up
+    from gpu_engine.kernels.fused import gate
+
+    return gate(_linear(x, matrix, gain=gain, eps=eps))
