@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from types import ModuleType
 from typing import Any, Literal, Protocol
@@ -84,7 +85,7 @@ def make_ops(variant: Variant, tuning: Any = None) -> Ops:
     if variant == "library":
         return _Set(fused, linear=_linear, gated=_gated)  # type: ignore[return-value]
     early = variant == "early"
-    tuned = fused.Tuning(early=early) if tuning is None else tuning
+    tuned = replace(tuning or fused.Tuning(), early=early)
     functions = {name: partial(getattr(fused, name), early=early) for name in plain.__all__}
     functions["linear"] = partial(fused.linear, tuning=tuned)
     functions["gated"] = partial(fused.gated, tuning=tuned)

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from gpu_engine.kernels.fused.convolution import Conv, Snake, convolve, mix, remember
+from gpu_engine.kernels.fused.columns import mix, remember
+from gpu_engine.kernels.fused.convolution import Conv, Cuts, Snake, convolve
 from gpu_engine.kernels.fused.linear import Tuning, gated
 from gpu_engine.kernels.fused.linear import linear as product
 from gpu_engine.kernels.fused.window import RING, attend_window
@@ -223,10 +225,18 @@ class CodecStep:
     """Decodes up to `frames` frames for `rows` slots; the buffers are this shape's own."""
 
     def __init__(
-        self, weights: CodecWeights, arena: CodecArena, rows: int, frames: int, exact: bool = False
+        self,
+        weights: CodecWeights,
+        arena: CodecArena,
+        rows: int,
+        frames: int,
+        exact: bool = False,
+        cuts: Cuts | None = None,
     ) -> None:
+        """`exact` keeps float32 products from being rounded; `cuts` tile convolutions."""
         self.weights, self.arena, self.rows, self.frames = weights, arena, rows, frames
         self.exact, self.tuning = exact, Tuning(exact=exact)
+        self._convolve = partial(convolve, exact=exact, cuts=cuts or Cuts())
         dtype, device = weights.dtype, weights.table.device
         layout = memories(weights)
         self.buffers = [
@@ -269,7 +279,7 @@ class CodecStep:
 
     def _made(self, x: Tensor, conv: Conv, rate: int) -> Tensor:
         out = x.new_empty(self.rows, self.frames * rate, len(conv.weight))
-        convolve(x, conv, raw=out, exact=self.exact)
+        self._convolve(x, conv, raw=out)
         return out
 
     def _transform(self, x: Tensor, slots: Tensor) -> Tensor:
@@ -298,47 +308,50 @@ class CodecStep:
             rate *= mixer.rate
             fresh = self._fresh(buffer, rate)
             # Each column makes `rate` of them: as rows of a wider matrix they lie as they should.
-            convolve(x, mixer.up, raw=fresh, exact=self.exact)
+            self._convolve(x, mixer.up, raw=fresh)
             h = mix(buffer, mixer.taps, mixer.bias, mixer.norm, mixer.eps)
             inner = x.new_empty(self.rows, h.shape[1], len(mixer.widen.weight))
-            convolve(h, mixer.widen, ended=inner, exact=self.exact)
+            self._convolve(h, mixer.widen, ended=inner)
             x = h.new_empty(h.shape)
-            convolve(inner, mixer.narrow, raw=x, residual=fresh, exact=self.exact)
+            self._convolve(inner, mixer.narrow, raw=x, residual=fresh)
         return x
 
     def _rendered(self, x: Tensor, buffers: Any) -> Tensor:
-        weights, exact = self.weights, self.exact
+        weights = self.weights
         rate = x.shape[1] // self.frames
         buffer = next(buffers)
         self._fresh(buffer, rate).copy_(x)
         following = next(buffers)
         ends = [block.snake for block in weights.blocks[1:]] + [weights.act]
         target = self._fresh(following, rate)
-        convolve(buffer, weights.opening, ended=target, snake=weights.blocks[0].snake, exact=exact)
+        self._convolve(buffer, weights.opening, ended=target, snake=weights.blocks[0].snake)
         for block, end in zip(weights.blocks, ends, strict=True):
             buffer, rate = following, rate * block.rate
             following = next(buffers)
             raw = x.new_empty(self.rows, self.frames * rate, block.up.channels)
             first = self._fresh(following, rate)
-            convolve(
-                buffer, block.up, raw=raw, ended=first, snake=block.units[0].first, exact=exact
+            self._convolve(
+                buffer,
+                block.up,
+                raw=raw,
+                ended=first,
+                snake=block.units[0].first,
             )
             snakes = [unit.first for unit in block.units[1:]] + [end]
             for unit, snake in zip(block.units, snakes, strict=True):
                 buffer, following = following, next(buffers)
                 inner = torch.empty_like(raw)
-                convolve(buffer, unit.wide, ended=inner, snake=unit.second, exact=exact)
+                self._convolve(buffer, unit.wide, ended=inner, snake=unit.second)
                 made, ended = torch.empty_like(raw), self._fresh(following, rate)
-                convolve(
+                self._convolve(
                     inner,
                     unit.narrow,
                     residual=raw,
                     raw=made,
                     ended=ended,
                     snake=snake,
-                    exact=exact,
                 )
                 raw = made
         audio = torch.empty(self.rows, self.frames * rate, 1, device=x.device)
-        convolve(following, weights.last, raw=audio, exact=exact)
+        self._convolve(following, weights.last, raw=audio)
         return audio[..., 0]
