@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-PRODUCTS = ("deep", "thin", "flat", "wide64")
+PRODUCTS = ("deep", "eight", "thin", "wide64")
 CONVOLUTIONS = ("tall", "wide", "four")
 
 
@@ -16,8 +16,8 @@ def tunings() -> dict[str, Any]:
     base = Tuning()
     return {
         "deep": replace(base, stream=Tiling(0, 2, 2048, warps=4)),
+        "eight": replace(base, stream=Tiling(0, 4, 2048, warps=8)),
         "thin": replace(base, stream=Tiling(0, 1, 2048, warps=4)),
-        "flat": replace(base, stream=Tiling(0, 2, 1024, warps=2)),
         "wide64": replace(base, wide=Tiling(16, 64, 128, stages=4)),
     }
 

@@ -25,7 +25,7 @@ KERNELS = (
     "talker.draw",
     "predictor.draw",
 )
-ATTEND_CUTS = {"": {}, "64": {"block": 64}, "8w": {"warps": 8}}
+ATTEND_CUTS: dict[str, dict[str, Any]] = {"": {}, "64": {"block": 64}, "8w": {"warps": 8}}
 REPEATS = 8
 """Times a captured graph holds the kernel: starting a graph costs as much as a small one."""
 Call = Callable[[], Tensor]

@@ -36,6 +36,7 @@ def _listed() -> Iterator[tuple[str, str, int, int]]:
     yield "codec", "fused-fp16", 1, 64
     for module in ("talker", "predictor"):
         yield from ((module, f"early:{cut}", 1, 4) for cut in cuts.PRODUCTS[:3])
+        yield module, "library-early", 5, 64
         yield module, "fused:wide64", 5, 64
     yield from (("codec", f"fused-fp16:{cut}", 64, 64) for cut in cuts.CONVOLUTIONS)
     yield "talker", "early-fp8", 1, 4

@@ -5,7 +5,8 @@ A trial is built on a device, or on `meta` to compile its kernels ahead.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -153,7 +154,8 @@ def talker_reference(world: World, rows: int, dtype: torch.dtype) -> Tensor:
     arena = world.arena(rows, dtype)
     arena.position[:-1] = world.context
     arena.frames[:-1] = 1
-    TalkerStep(talker, arena, make_ops("plain"))(world.slots(rows))
+    with _tf32(False):
+        TalkerStep(talker, arena, make_ops("plain"))(world.slots(rows))
     return arena.hidden[:-1].clone()
 
 
@@ -239,7 +241,8 @@ def predictor_reference(world: World, rows: int, codes: Tensor, dtype: torch.dty
     talker = world.talker if dtype == world.dtype else _cast(world.talker, dtype)
     arena = world.arena(rows, dtype)
     recorded: Any = Recorded(make_ops("plain"), codes.long())
-    FrameStep(FrameWeights(talker), arena, recorded, rows)(world.slots(rows))
+    with _tf32(False):
+        FrameStep(FrameWeights(talker), arena, recorded, rows)(world.slots(rows))
     logits: Tensor = recorded.logits
     return logits
 
@@ -324,13 +327,22 @@ def codec_reference(
 ) -> Tensor:
     """Audio [rows, samples] of a first chunk by the modules: in float32 with nothing rounded to
     tf32, or with products in `dtype` (float32: in tf32 where there is a GPU)."""
-    before = torch.backends.cudnn.allow_tf32
-    torch.backends.cudnn.allow_tf32 = dtype is not None
     half = dtype not in (None, torch.float32)
+    codes = codec_codes(world, rows, frames).transpose(1, 2)
+    with _tf32(dtype is not None), torch.autocast(world.device.type, dtype, enabled=half):
+        state = world.codec.initial_state(rows, world.device)
+        return world.codec.step(codes, state)[0].float()
+
+
+@contextmanager
+def _tf32(allowed: bool) -> Iterator[None]:
+    """Whether PyTorch may round float32 products, convolutions and others."""
+    parts = torch.backends.cudnn, torch.backends.cuda.matmul
+    before = [part.allow_tf32 for part in parts]
+    for part in parts:
+        part.allow_tf32 = allowed
     try:
-        codes = codec_codes(world, rows, frames).transpose(1, 2)
-        with torch.autocast(world.device.type, dtype, enabled=half):
-            state = world.codec.initial_state(rows, world.device)
-            return world.codec.step(codes, state)[0].float()
+        yield
     finally:
-        torch.backends.cudnn.allow_tf32 = before
+        for part, was in zip(parts, before, strict=True):
+            part.allow_tf32 = was

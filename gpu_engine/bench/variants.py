@@ -36,7 +36,7 @@ from gpu_engine.runner.device.lanes import Lane
 FEWEST, MOST = 20, 200  # timed replays
 # Random weights say little of how precise audio is: a codec is right where the modules are hardly
 # better in the same precision. They add up in float32 what the kernels store rounded.
-ENOUGH_DB, STORED_DB = 40.0, 6.0
+ENOUGH_DB, STORED_DB = 30.0, 6.0
 
 
 @dataclass(slots=True)

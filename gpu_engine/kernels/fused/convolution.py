@@ -88,7 +88,7 @@ DEFAULT = Cuts()
 
 
 def _tiles(cut: Cut, rows: int, outputs: int) -> int:
-    return triton.cdiv(rows, cut.rows) * triton.cdiv(outputs, cut.outputs)
+    return -(-rows // cut.rows) * -(-outputs // cut.outputs)
 
 
 @triton.jit
