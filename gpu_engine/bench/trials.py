@@ -337,7 +337,7 @@ def codec_reference(
 @contextmanager
 def _tf32(allowed: bool) -> Iterator[None]:
     """Whether PyTorch may round float32 products, convolutions and others."""
-    parts = torch.backends.cudnn, torch.backends.cuda.matmul
+    parts: tuple[Any, ...] = torch.backends.cudnn, torch.backends.cuda.matmul
     before = [part.allow_tf32 for part in parts]
     for part in parts:
         part.allow_tf32 = allowed

@@ -10,7 +10,6 @@ adds their sums up, always in the same order.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import NamedTuple
 
 import torch
@@ -18,6 +17,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from gpu_engine.kernels.fused.counters import counters
 from gpu_engine.kernels.fused.numbers import nearest_tf32, sine_squared
 
 NO_END, SNAKE, GELU = 0, 1, 2
@@ -149,13 +149,6 @@ def _conv_kernel(x, weight, bias, rate, amount, residual, raw, ended, sums, wait
         tl.store(ended + b[:, None] * ended_stride + out, acc.to(ended.dtype.element_ty), mask=kept)
 
 
-@cache
-def _waiting(device: torch.device) -> Tensor:
-    """How many programs of each tile have ended: 0 before and after every launch. The codec's
-    convolutions run one after the other, so one is enough."""
-    return torch.zeros(DEFAULT.programs, dtype=torch.int32, device=device)
-
-
 def convolve(
     x: Tensor,
     conv: Conv,
@@ -187,7 +180,7 @@ def convolve(
     _conv_kernel[grid](
         x, conv.weight, conv.bias, conv.bias if snake is None else snake.rate,
         conv.bias if snake is None else snake.gain, some if residual is None else residual,
-        some if raw is None else raw, some if ended is None else ended, sums, _waiting(x.device),
+        some if raw is None else raw, some if ended is None else ended, sums, counters(x.device),
         rows, steps, outputs, channels, x.stride(0),
         0 if residual is None else residual.stride(0), 0 if raw is None else raw.stride(0),
         0 if ended is None else ended.stride(0), conv.channels, conv.dilation,

@@ -8,14 +8,13 @@ know the slot's length and nothing of the batch: the same bits in both ways.
 
 from __future__ import annotations
 
-from functools import cache
-
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
 from gpu_engine.kernels.fused.attention import turned
+from gpu_engine.kernels.fused.counters import SIZE, counters
 from gpu_engine.kernels.slots import Arena
 from gpu_engine.kernels.weights import StackWeights
 
@@ -150,13 +149,6 @@ def _slots_kernel(qkv, q_gain, k_gain, cos, sin, keys, values, slots, positions,
     tl.store(o + HALF, (high / total[:, None]).to(dtype), mask=inside)
 
 
-@cache
-def _waiting(device: torch.device) -> Tensor:
-    """How many parts of each row and key head have ended: 0 before and after every launch. Steps of
-    a device run one after the other, so one is enough."""
-    return torch.zeros(SPLIT_ROWS * 64, dtype=torch.int32, device=device)
-
-
 def attend_slots(
     qkv: Tensor,
     stack: StackWeights,
@@ -170,13 +162,14 @@ def attend_slots(
     """As `plain.attend_slots`."""
     weights, groups = stack.layers[layer], stack.heads // stack.kv_heads
     dim, parted = stack.head_dim, len(qkv) <= SPLIT_ROWS
+    assert not parted or len(qkv) * stack.kv_heads <= SIZE, "each sum has its counter"
     out = qkv.new_empty(len(qkv), stack.heads * dim)
     shape = len(qkv), stack.kv_heads, SPLITS, groups, dim + MARKS
     sums = torch.empty(shape if parted else 1, dtype=torch.float32, device=qkv.device)
     keys = arena.keys[layer]
     _slots_kernel[(len(qkv), stack.kv_heads, SPLITS if parted else 1)](
         qkv, weights.q_gain, weights.k_gain, stack.cos, stack.sin, keys, arena.values[layer],
-        rows, arena.position, sums, _waiting(qkv.device), out, stack.eps, keys.shape[2],
+        rows, arena.position, sums, counters(qkv.device), out, stack.eps, keys.shape[2],
         dim**-0.5, GROUPS=groups, KV=stack.kv_heads, HALF=dim // 2, BLOCK_T=block, SPLITS=SPLITS,
         PARTED=parted, MARKS=MARKS, QUERIES=QUERIES, EARLY=early, num_warps=warps,
         num_stages=1,
