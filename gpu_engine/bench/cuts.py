@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 PRODUCTS = ("deep", "eight", "thin", "wide64")
-CONVOLUTIONS = ("tall", "wide", "four")
+CONVOLUTIONS = ("narrow", "wide", "tall")
 
 
 def tunings() -> dict[str, Any]:
@@ -27,9 +27,9 @@ def convolutions() -> dict[str, Any]:
     from gpu_engine.kernels.fused.convolution import Cut, Cuts
 
     return {
-        "tall": Cuts(Cut(256, 128, 64, warps=8, stages=3)),
+        "narrow": Cuts(Cut(128, 64, 64, warps=4, stages=4)),
         "wide": Cuts(Cut(128, 256, 64, warps=8, stages=3)),
-        "four": Cuts(Cut(128, 128, 64, warps=4, stages=3)),
+        "tall": Cuts(Cut(256, 128, 64, warps=8, stages=3)),
     }
 
 

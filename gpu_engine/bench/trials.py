@@ -256,7 +256,8 @@ def _codec(world: World, trial: Trial) -> Built:
     if trial.variant == "module":
         step = ModuleCodec(world.codec, rows)
     else:
-        from gpu_engine.runner.device.codec import CodecArena, CodecStep, CodecWeights
+        from gpu_engine.runner.device.codec import CodecArena, CodecStep
+        from gpu_engine.runner.device.codec_weights import CodecWeights
 
         kind, _, cut = trial.variant.removeprefix("fused-").partition(":")
         weights = CodecWeights(world.codec, CODEC_KINDS[kind])

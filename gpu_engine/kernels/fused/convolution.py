@@ -59,7 +59,7 @@ MOST_SPLITS, FEWEST_STEPS = 8, 4
 @dataclass(frozen=True, slots=True)
 class Cuts:
     """`large` where that gives each of `programs` multiprocessors a tile, else small tiles and a
-    shared depth."""
+    shared depth, two programs a multiprocessor."""
 
     large: Cut = Cut(128, 128, 64, warps=8, stages=3)
     programs: int = 132
@@ -79,7 +79,7 @@ class Cuts:
                 return cut
         few = min(64, triton.next_power_of_2(max(16, rows)))
         cut = fitted(Cut(few, 32, 128, warps=4, stages=4))
-        share = self.programs // _tiles(cut, rows, outputs)
+        share = 2 * self.programs // _tiles(cut, rows, outputs)
         splits = max(1, min(share, MOST_SPLITS, depth // (FEWEST_STEPS * cut.depth)))
         return replace(cut, splits=splits)
 
