@@ -49,4 +49,3 @@ def _listed() -> Iterator[tuple[str, str, int, int]]:
     yield "codec", "fused-fp16", 1, 1 << 30
     yield "codec", "module", 1, 64
     yield "codec", "fused-bf16", 1, 1
-    yield "predictor", "streamed", 1, 1
