@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,16 +19,23 @@ PRODUCTS = ("qkv", "out", "gate_up", "down")
 KERNELS = (
     *(f"{stack}.{name}" for stack in ("talker", "predictor") for name in PRODUCTS),
     "talker.attend",
+    "talker.attend:64",
+    "talker.attend:8w",
     "predictor.attend",
     "talker.draw",
     "predictor.draw",
 )
+ATTEND_CUTS: dict[str, dict[str, Any]] = {"": {}, "64": {"block": 64}, "8w": {"warps": 8}}
+REPEATS = 8
+"""Times a captured graph holds the kernel: starting a graph costs as much as a small one."""
 Call = Callable[[], Tensor]
 
 
-def product(ops: Ops, stack: StackWeights, name: str, rows: int, like: Tensor) -> tuple[Call, Call]:
+def product(
+    ops: Ops, stack: StackWeights, index: int, name: str, rows: int, like: Tensor
+) -> tuple[Call, Call]:
     """A layer's product as a step calls it, and the same in float32."""
-    layer = stack.layers[0]
+    layer = stack.layers[index % len(stack.layers)]
     matrix: Matrix = getattr(layer, name)
     depth, outputs = matrix.shape[1], matrix.shape[0]
     x, residual = _noise(like, rows, depth, 1), _noise(like, rows, outputs, 2)
@@ -43,12 +52,16 @@ def product(ops: Ops, stack: StackWeights, name: str, rows: int, like: Tensor) -
     return (lambda: run(ops, lambda t: t)), (lambda: run(_plain(), Tensor.float))
 
 
-def attend_slots(ops: Ops, stack: StackWeights, arena: Arena, slots: Tensor) -> tuple[Call, Call]:
+def attend_slots(
+    ops: Ops, stack: StackWeights, arena: Arena, slots: Tensor, cut: str
+) -> tuple[Call, Call]:
+    attend: Any = partial(ops.attend_slots, **ATTEND_CUTS[cut])
     width = (stack.heads + 2 * stack.kv_heads) * stack.head_dim
     qkv = _noise(arena.hidden, len(slots), width, 3)
 
     def run() -> Tensor:
-        return ops.attend_slots(qkv, stack, 0, arena, slots)
+        context: Tensor = attend(qkv, stack, 0, arena, slots)
+        return context
 
     return run, lambda: plain.attend_slots(qkv, stack, 0, arena, slots)
 

@@ -6,14 +6,15 @@ A trial is built on a device, or on `meta` to compile its kernels ahead.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from gpu_engine.bench import kernel_trials
+from gpu_engine.bench import cuts, kernel_trials
 from gpu_engine.bench.official import (
     CODEC,
     TALKERS,
@@ -31,6 +32,7 @@ from gpu_engine.runner.device.frame import FrameStep, FrameWeights
 from gpu_engine.runner.device.module_codec import ModuleCodec
 from gpu_engine.runner.device.talker import TalkerStep
 
+CODEC_KINDS = {"fp16": torch.float16, "bf16": torch.bfloat16, "tf32": torch.float32}
 SPARE = 16  # positions and frames behind the context
 Run = Callable[[], object]
 
@@ -52,14 +54,15 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """`run` is what a graph holds; `reset` puts counters back, outside the time. `outcome` tells
-    what the last run made, for comparison; `reference` what it should be, where it is not a whole
-    module's."""
+    """`run` is what a graph holds, a kernel `repeats` times; `reset` puts counters back, outside
+    the time. `outcome` tells what the last run made, for comparison; `reference` what it should
+    be, where it is not a whole module's."""
 
     run: Run
     reset: Run
     outcome: Callable[[], Tensor]
     reference: Callable[[], Tensor] | None = None
+    repeats: int = 1
 
 
 class World:
@@ -109,41 +112,13 @@ class World:
         return torch.arange(rows, device=self.device)
 
 
-# Ways to cut products, beside the default one: the names of `tunings`.
-CUTS = ("deep", "tall", "few16", "wide64", "long", "longer", "narrow32")
-
-
-def tunings() -> dict[str, Any]:
-    """By the names of CUTS."""
-    from gpu_engine.kernels.fused.linear import Tiling, Tuning
-
-    base = Tuning()
-    return {
-        "deep": replace(base, stream=Tiling(0, 2, 2048, warps=4)),
-        "tall": replace(base, stream=Tiling(0, 8, 512, warps=4)),
-        "few16": replace(base, few=0),
-        "wide64": replace(base, wide=Tiling(16, 64, 128, stages=4)),
-        "long": replace(base, wide=Tiling(16, 32, 256, stages=3)),
-        "longer": replace(base, narrow=Tiling(16, 16, 512, stages=3)),
-        "narrow32": replace(base, narrow=Tiling(16, 32, 128, stages=5)),
-    }  # fmt: skip
-
-
 def operators(world: World, variant: str) -> Ops:
-    """`fused`, `early`, `library`, `plain`, a tuning of `fused` ("fused:deep"), each with an
+    """`fused`, `early`, `library`, `plain`, or one with a tuning ("early:deep"), each with an
     optional "-fp8" that is not looked at here."""
     name, _, tuning = variant.removesuffix("-fp8").partition(":")
     if world.device.type == "cpu" and name != "plain":
-        return make_ops(name, _coarse(name == "early"))  # type: ignore[arg-type]
-    return make_ops(name, tunings()[tuning] if tuning else None)  # type: ignore[arg-type]
-
-
-def _coarse(_early: bool) -> Any:
-    """Large tiles: an interpreter pays by the program. It cannot start kernels early."""
-    from gpu_engine.kernels.fused.linear import Tiling, Tuning
-
-    tile = Tiling(16, 256, 64)
-    return Tuning(few=4, stream=Tiling(0, 256, 64), wide=tile, narrow=tile)
+        return make_ops(name, cuts.coarse())  # type: ignore[arg-type]
+    return make_ops(name, cuts.tunings()[tuning] if tuning else None)  # type: ignore[arg-type]
 
 
 def build(world: World, trial: Trial) -> Built:
@@ -179,7 +154,8 @@ def talker_reference(world: World, rows: int, dtype: torch.dtype) -> Tensor:
     arena = world.arena(rows, dtype)
     arena.position[:-1] = world.context
     arena.frames[:-1] = 1
-    TalkerStep(talker, arena, make_ops("plain"))(world.slots(rows))
+    with _tf32(False):
+        TalkerStep(talker, arena, make_ops("plain"))(world.slots(rows))
     return arena.hidden[:-1].clone()
 
 
@@ -225,10 +201,9 @@ def _predictor(world: World, trial: Trial) -> Built:
         from gpu_engine.runner.device.streamed import StreamedFrame, shape_of
 
         weights = world.weights(False)
-        kept = 0.25 if trial.variant.endswith("kept") else 0.0
         kernels = operators(world, "plain" if world.device.type == "cpu" else "fused")
         shape = _small_shape(world) if world.small else shape_of(weights, trial.rows)
-        frame = StreamedFrame(weights, arena, kernels, shape, kept)
+        frame = StreamedFrame(weights, arena, kernels, shape)
 
         def logits() -> Tensor:
             last: Tensor = frame.room["logits"][: trial.rows].clone()
@@ -266,7 +241,8 @@ def predictor_reference(world: World, rows: int, codes: Tensor, dtype: torch.dty
     talker = world.talker if dtype == world.dtype else _cast(world.talker, dtype)
     arena = world.arena(rows, dtype)
     recorded: Any = Recorded(make_ops("plain"), codes.long())
-    FrameStep(FrameWeights(talker), arena, recorded, rows)(world.slots(rows))
+    with _tf32(False):
+        FrameStep(FrameWeights(talker), arena, recorded, rows)(world.slots(rows))
     logits: Tensor = recorded.logits
     return logits
 
@@ -280,12 +256,15 @@ def _codec(world: World, trial: Trial) -> Built:
     if trial.variant == "module":
         step = ModuleCodec(world.codec, rows)
     else:
-        from gpu_engine.runner.device.codec import CodecArena, CodecStep, CodecWeights
+        from gpu_engine.runner.device.codec import CodecArena, CodecStep
+        from gpu_engine.runner.device.codec_weights import CodecWeights
 
-        kinds = {"fp16": torch.float16, "bf16": torch.bfloat16, "tf32": torch.float32}
-        dtype = kinds[trial.variant.removeprefix("fused-")]
-        weights = CodecWeights(world.codec, dtype)
-        step = CodecStep(weights, CodecArena(weights, rows), rows, trial.frames)
+        kind, _, cut = trial.variant.removeprefix("fused-").partition(":")
+        weights = CodecWeights(world.codec, CODEC_KINDS[kind])
+        tiles = (
+            cuts.few() if world.device.type == "cpu" else cuts.convolutions()[cut] if cut else None
+        )
+        step = CodecStep(weights, CodecArena(weights, rows), rows, trial.frames, cuts=tiles)
 
     def run() -> None:
         out[:] = [step(slots, codes, real)]
@@ -294,9 +273,11 @@ def _codec(world: World, trial: Trial) -> Built:
 
 
 def _kernel(world: World, trial: Trial) -> Built:
-    """A kernel of the `fused` set; the variant is its name."""
+    """A kernel of the `fused` set; the variant is its name, a product's of a layer after the other:
+    one that was just read would still be in the cache."""
     ops, rows, slots = operators(world, "fused"), trial.rows, world.slots(trial.rows)
-    part, _, name = trial.variant.partition(".")
+    part, _, rest = trial.variant.partition(".")
+    name, _, cut = rest.partition(":")
     arena = world.arena(rows)
     arena.position[:-1] = world.context
     if part == "talker":
@@ -305,10 +286,17 @@ def _kernel(world: World, trial: Trial) -> Built:
     else:
         stack = world.weights(False).stack
         rules = None
+    repeats = kernel_trials.REPEATS if world.device.type != "cpu" else 1
+    others: list[Run] = []
     if name in kernel_trials.PRODUCTS:
-        run, reference = kernel_trials.product(ops, stack, name, rows, arena.hidden)
+        every = [
+            kernel_trials.product(ops, stack, index, name, rows, arena.hidden)
+            for index in range(repeats)
+        ]
+        run, reference = every[0]
+        others = [each for each, _ in every[1:]]
     elif name == "attend" and rules is not None:
-        run, reference = kernel_trials.attend_slots(ops, stack, arena, slots)
+        run, reference = kernel_trials.attend_slots(ops, stack, arena, slots, cut)
     elif name == "attend":
         run, reference = kernel_trials.attend_frame(ops, stack, rows, arena.hidden)
     elif rules is not None:
@@ -319,9 +307,11 @@ def _kernel(world: World, trial: Trial) -> Built:
     out: list[Tensor] = []
 
     def call() -> None:
+        for other in others or [run] * (repeats - 1):
+            other()
         out[:] = [run()]
 
-    return Built(call, lambda: None, lambda: out[0].clone(), reference)
+    return Built(call, lambda: None, lambda: out[0].clone(), reference, repeats)
 
 
 def codec_codes(world: World, rows: int, frames: int) -> Tensor:
@@ -333,39 +323,27 @@ def codec_codes(world: World, rows: int, frames: int) -> Tensor:
     return torch.randint(0, config.codebook_size, shape, generator=generator, device=world.device)
 
 
-def codec_reference(world: World, rows: int, frames: int) -> Tensor:
-    """Audio [rows, samples] of a first chunk by the modules in float32, nothing rounded to tf32."""
-    before = torch.backends.cudnn.allow_tf32
-    torch.backends.cudnn.allow_tf32 = False
+def codec_reference(
+    world: World, rows: int, frames: int, dtype: torch.dtype | None = None
+) -> Tensor:
+    """Audio [rows, samples] of a first chunk by the modules: in float32 with nothing rounded to
+    tf32, or with products in `dtype` (float32: in tf32 where there is a GPU)."""
+    half = dtype not in (None, torch.float32)
+    codes = codec_codes(world, rows, frames).transpose(1, 2)
+    with _tf32(dtype is not None), torch.autocast(world.device.type, dtype, enabled=half):
+        state = world.codec.initial_state(rows, world.device)
+        return world.codec.step(codes, state)[0].float()
+
+
+@contextmanager
+def _tf32(allowed: bool) -> Iterator[None]:
+    """Whether PyTorch may round float32 products, convolutions and others."""
+    parts: tuple[Any, ...] = torch.backends.cudnn, torch.backends.cuda.matmul
+    before = [part.allow_tf32 for part in parts]
+    for part in parts:
+        part.allow_tf32 = allowed
     try:
-        codes = codec_codes(world, rows, frames).transpose(1, 2)
-        return world.codec.step(codes, world.codec.initial_state(rows, world.device))[0]
+        yield
     finally:
-        torch.backends.cudnn.allow_tf32 = before
-
-
-def every_trial(world: World, batches: list[int], chunks: list[int]) -> Iterator[Trial]:
-    """In order of what is to be learnt first: a budget may cut the end."""
-    for kernel in kernel_trials.KERNELS:
-        for rows in batches[: 3 if world.device.type != "cpu" else 1]:
-            yield Trial("kernel", kernel, rows)
-    predictors = ["streamed", "fused", "early", "library", "fused-fp8", "streamed-kept"]
-    talkers = ["fused", "early", "library", "fused-fp8"]
-    codecs = ["fused-fp16", "module", "fused-tf32", "fused-bf16"]
-    if world.device.type == "cpu":  # what an interpreter can show
-        predictors, talkers, codecs = ["streamed", "fused"], ["fused", "fused-fp8"], ["fused-tf32"]
-    cuts = CUTS if world.device.type != "cpu" else ()
-    for variant in range(6):
-        for rows in batches:
-            if variant < len(predictors):
-                streams = predictors[variant].startswith("streamed")
-                if not streams or rows <= 16:
-                    yield Trial("predictor", predictors[variant], rows)
-            if variant < len(talkers):
-                yield Trial("talker", talkers[variant], rows)
-            for frames in chunks if variant < len(codecs) else ():
-                yield Trial("codec", codecs[variant], rows, frames)
-    for cut in cuts:
-        for rows in batches:
-            yield Trial("talker", f"fused:{cut}", rows)
-            yield Trial("predictor", f"fused:{cut}", rows)
+        for part, was in zip(parts, before, strict=True):
+            part.allow_tf32 = was

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from types import ModuleType
 from typing import Any, Literal, Protocol
@@ -11,15 +12,15 @@ from torch.nn import functional as F
 
 from gpu_engine.kernels import plain
 from gpu_engine.kernels.slots import Arena
-from gpu_engine.kernels.weights import Matrix, StackWeights, rms
+from gpu_engine.kernels.weights import Matrix, StackWeights
 from gpu_engine.models.sampling import SpeechRules
 
-Variant = Literal["plain", "library", "fused", "early"]
-VARIANTS: tuple[Variant, ...] = ("plain", "library", "fused", "early")
+Variant = Literal["plain", "library", "library-early", "fused", "early"]
 
 
 class Ops(Protocol):
-    """See `gpu_engine.kernels.plain`, whose functions these are."""
+    """See `gpu_engine.kernels.plain`, whose functions these are. A `residual` may be overwritten
+    by the result."""
 
     def linear(
         self,
@@ -72,20 +73,23 @@ class _Set:
 
 
 def make_ops(variant: Variant, tuning: Any = None) -> Ops:
-    """`plain`: the reference. `fused`: Triton. `early`: Triton, each kernel loading its weights
-    before the one in front has ended. `library`: Triton but for the products, which are cuBLAS's.
-    `tuning` is a `fused.Tuning`. Raises ImportError without Triton."""
+    """`plain`: the reference. `fused`: Triton. `library`: Triton but for the products, which are
+    cuBLAS's: their sums may change with the number of rows. `early`: each Triton kernel is set up
+    before the one in front has ended, and loads its weights meanwhile. `tuning` is a
+    `fused.Tuning`. Raises ImportError without Triton."""
     if variant == "plain":
         return _Set(plain)  # type: ignore[return-value]
     from gpu_engine.kernels import fused
 
-    if variant == "library":
-        return _Set(fused, linear=_linear, gated=_gated)  # type: ignore[return-value]
-    early = variant == "early"
-    tuned = fused.Tuning(early=early) if tuning is None else tuning
+    early = variant.endswith("early")
     functions = {name: partial(getattr(fused, name), early=early) for name in plain.__all__}
-    functions["linear"] = partial(fused.linear, tuning=tuned)
-    functions["gated"] = partial(fused.gated, tuning=tuned)
+    if variant.startswith("library"):
+        functions["linear"] = partial(_linear, early=early)
+        functions["gated"] = partial(_gated, early=early)
+    else:
+        tuned = replace(tuning or fused.Tuning(), early=early)
+        functions["linear"] = partial(fused.linear, tuning=tuned)
+        functions["gated"] = partial(fused.gated, tuning=tuned)
     return _Set(fused, **functions)  # type: ignore[return-value]
 
 
@@ -97,17 +101,21 @@ def _linear(
     eps: float = 0.0,
     bias: Tensor | None = None,
     residual: Tensor | None = None,
+    early: bool,
 ) -> Tensor:
     """cuBLAS cannot read e4m3 against bf16: such a matrix is unfolded for the product."""
-    x = x if gain is None else rms(x, gain, eps)
+    from gpu_engine.kernels.fused import norm
+
+    x = x if gain is None else norm(x, gain, eps, early)
     weight = matrix.dense(x.dtype)
     if residual is not None and bias is None:
-        # The residual is the accumulator's start: no pass over the result.
-        return residual.addmm(x, weight.t())
+        # In place the residual is where the sums start: no copy before the product.
+        return residual.addmm_(x, weight.t())
     y = F.linear(x, weight, bias)
     return y if residual is None else residual + y
 
 
-def _gated(x: Tensor, matrix: Matrix, *, gain: Tensor, eps: float) -> Tensor:
-    gate, up = _linear(x, matrix, gain=gain, eps=eps).chunk(2, -1)
-    return F.silu(gate) * up
+def _gated(x: Tensor, matrix: Matrix, *, gain: Tensor, eps: float, early: bool) -> Tensor:
+    from gpu_engine.kernels.fused import gate
+
+    return gate(_linear(x, matrix, gain=gain, eps=eps, early=early), early)

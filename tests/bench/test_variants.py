@@ -10,7 +10,8 @@ import torch
 from gpu_engine import bench
 from gpu_engine.bench import variants
 from gpu_engine.bench.floors import floor_ms
-from gpu_engine.bench.trials import Built, Trial, World, every_trial
+from gpu_engine.bench.trial_list import every_trial
+from gpu_engine.bench.trials import Built, Trial, World
 from gpu_engine.bench.variants import References, Verdict, try_one
 
 
@@ -40,12 +41,17 @@ def test_floors(world: World, trial: Trial, floor: float) -> None:
 
 def test_what_is_learnt_first_comes_first(world: World) -> None:
     trials = list(every_trial(world, [1, 64], [1]))
-    assert {trial.module for trial in trials[:24]} == {"kernel"}
-    assert [trial.name for trial in trials[24:28]] == [
-        "predictor streamed, 1 rows",
-        "talker fused, 1 rows",
+    assert [trial.name for trial in trials[:10]] == [
+        "kernel talker.attend, 1 rows",
+        "kernel talker.attend, 64 rows",
+        "kernel predictor.attend, 1 rows",
+        "kernel predictor.attend, 64 rows",
+        "talker early, 1 rows",
+        "talker library, 64 rows",
+        "predictor early, 1 rows",
+        "predictor library, 64 rows",
         "codec fused-fp16, 1 rows x 1 frames",
-        "talker fused, 64 rows",
+        "codec fused-fp16, 64 rows x 1 frames",
     ]
     assert len(trials) == len(set(trials))
 
@@ -58,7 +64,9 @@ def test_a_choice_of_variants() -> None:
     assert not variants._wanted(trial, ["talker", "fused"])
 
 
-def verdict_of(monkeypatch: pytest.MonkeyPatch, built: Built | Exception, check: bool) -> Verdict:
+def verdict_of(
+    monkeypatch: pytest.MonkeyPatch, built: Built | Exception, check: bool, plain_db: float = 40.0
+) -> Verdict:
     def build(_world: World, _trial: Trial) -> Built:
         if isinstance(built, Exception):
             raise built
@@ -69,7 +77,7 @@ def verdict_of(monkeypatch: pytest.MonkeyPatch, built: Built | Exception, check:
     trial = Trial("codec", "fused-fp16", 1, 1)
     verdict = Verdict(trial.module, trial.variant, trial.rows, trial.frames)
     references = References(world)
-    monkeypatch.setattr(references, "codec", lambda _rows, _frames: torch.ones(1, 8))
+    monkeypatch.setattr(references, "codec", lambda *_: (torch.ones(1, 8), plain_db))
     try_one(world, references, trial, verdict, check, 0.01)
     return verdict
 
@@ -97,6 +105,13 @@ def test_a_right_variant(monkeypatch: pytest.MonkeyPatch) -> None:
     verdict = verdict_of(monkeypatch, right, check=True)
     assert (verdict.state, verdict.snr_db) == ("ok", 60.0)
     assert verdict.floor_ms is not None
+
+
+def test_a_codec_may_be_as_imprecise_as_its_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """26 dB are right where plain PyTorch reaches 30 in the same precision."""
+    close = Built(lambda: None, lambda: None, lambda: torch.full((1, 8), 1.05))
+    assert verdict_of(monkeypatch, close, check=True).state == "wrong"
+    assert verdict_of(monkeypatch, close, check=True, plain_db=30.0).state == "ok"
 
 
 def test_without_a_gpu_and_without_triton(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,18 +19,18 @@ def qkv(rows: int, stack: StackWeights) -> torch.Tensor:
 
 
 @pytest.mark.parametrize(
-    "positions", [[0, 0, 0], [1, 63, 64], [65, 95, 2], [5, 5, 94], [70], [0, 93, 33, 64, 1, 0]]
+    "positions", [[0, 0, 0], [1, 15, 16], [17, 95, 2], [5, 5, 94], [70], [0, 93, 33, 64, 1, 0]]
 )
 def test_rows_attend_to_their_own_slots(
     positions: list[int], talker_stack: StackWeights, arena: Arena
 ) -> None:
-    """One to three blocks of 64, block edges, and the scratch slot twice in the longest batch."""
-    from gpu_engine.kernels.fused.attention import attend_slots
+    """One block to five, dealt out to four programs, block edges, and the scratch slot twice."""
+    from gpu_engine.kernels.fused.slot_attention import attend_slots
 
     rows = torch.tensor([3, 0, 4, 1, 2, 5][: len(positions)], device=arena.position.device)
     arena.position[rows] = torch.tensor(positions, device=rows.device)
     x, before = qkv(len(rows), talker_stack), arena.keys.clone()
-    mine = attend_slots(x, talker_stack, 1, arena, rows)
+    mine = attend_slots(x, talker_stack, 1, arena, rows, block=16)
     keys, values = arena.keys.clone(), arena.values.clone()
     arena.keys.copy_(before)
     reference = plain.attend_slots(x, talker_stack, 1, arena, rows)
@@ -41,7 +41,7 @@ def test_rows_attend_to_their_own_slots(
 
 
 def test_a_slot_beyond_its_position_is_never_read(talker_stack: StackWeights, arena: Arena) -> None:
-    from gpu_engine.kernels.fused.attention import attend_slots
+    from gpu_engine.kernels.fused.slot_attention import attend_slots
 
     rows = torch.tensor([2, 4], device=arena.position.device)
     arena.position[rows] = torch.tensor([7, 64], device=rows.device)
@@ -49,6 +49,20 @@ def test_a_slot_beyond_its_position_is_never_read(talker_stack: StackWeights, ar
     arena.keys[:, 4, :, 64:], arena.values[:, 4, :, 64:] = float("nan"), float("nan")
     mine = attend_slots(qkv(2, talker_stack), talker_stack, 0, arena, rows)
     assert mine.isfinite().all()
+
+
+def test_one_program_or_four_sum_up_to_the_same_bits(
+    talker_stack: StackWeights, arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gpu_engine.kernels.fused import slot_attention
+
+    rows = torch.tensor([0, 1, 2], device=arena.position.device)
+    arena.position[rows] = torch.tensor([16, 95, 40], device=rows.device)
+    x = qkv(3, talker_stack)
+    parted = slot_attention.attend_slots(x, talker_stack, 0, arena, rows, block=16)
+    monkeypatch.setattr(slot_attention, "SPLIT_ROWS", 0)
+    whole = slot_attention.attend_slots(x, talker_stack, 0, arena, rows, block=16)
+    assert torch.equal(parted, whole)
 
 
 def test_a_frame_position_by_position(predictor_stack: StackWeights) -> None:
@@ -69,11 +83,11 @@ def test_a_frame_position_by_position(predictor_stack: StackWeights) -> None:
 
 
 def test_large_scores_do_not_overflow(talker_stack: StackWeights, arena: Arena) -> None:
-    from gpu_engine.kernels.fused.attention import attend_slots
+    from gpu_engine.kernels.fused.slot_attention import attend_slots
 
     rows = torch.tensor([1], device=arena.position.device)
     arena.position[rows] = 80
-    arena.keys *= 1e3
+    arena.keys.mul_(1e3)
     x = qkv(1, talker_stack)
     mine = attend_slots(x, talker_stack, 0, arena, rows)
     reference = plain.attend_slots(x, talker_stack, 0, arena, rows)

@@ -30,8 +30,11 @@ def codes(device: torch.device) -> torch.Tensor:
 
 def heard(decoder: CodecDecoder, codes: torch.Tensor, chunks: list[tuple[int, int]]) -> list:
     """Audio of slots 3 and 1, chunk by chunk (frames of the shape, frames that are real)."""
-    from gpu_engine.runner.device.codec import CodecArena, CodecStep, CodecWeights
+    from gpu_engine.kernels.fused.convolution import Cuts
+    from gpu_engine.runner.device.codec import CodecArena, CodecStep
+    from gpu_engine.runner.device.codec_weights import CodecWeights
 
+    few = Cuts(programs=2)  # an interpreter pays by the program; depths are shared all the same
     weights = CodecWeights(decoder, torch.float32)
     arena, at, pieces = CodecArena(weights, 4), 0, []
     for columns in arena.columns:
@@ -41,7 +44,7 @@ def heard(decoder: CodecDecoder, codes: torch.Tensor, chunks: list[tuple[int, in
         arena.reset(slot)
     others = [columns[[0, 2]].clone() for columns in arena.columns]
     for frames, real in chunks:
-        step = CodecStep(weights, arena, 3, frames, exact=True)
+        step = CodecStep(weights, arena, 3, frames, exact=True, cuts=few)
         given = torch.zeros(3, frames, 4, dtype=torch.int64, device=codes.device)
         given[:2, :real] = codes[:, :, at : at + real].transpose(1, 2)
         audio = step(slots, given, torch.tensor([real], device=codes.device))
@@ -63,6 +66,49 @@ def test_streams_equal_the_module(
     reference = decoder.decode(codes[..., :total])
     assert made.shape == reference.shape
     assert float((made - reference).norm() / reference.norm()) < 1e-5
+
+
+@pytest.mark.parametrize(("rows", "splits"), [(4, 8), (32, 8), (160, 3), (2000, 1), (20000, 1)])
+def test_few_columns_share_a_depth(rows: int, splits: int) -> None:
+    """A unit of 768 channels: 24 tiles of 32 outputs could have eleven programs each."""
+    from gpu_engine.kernels.fused.convolution import Cuts
+
+    cut = Cuts().cut(rows, 768, 768, 7 * 768, False)
+    assert cut.splits == splits
+    assert (cut.rows == 128) == (rows == 20000)
+
+
+def test_products_round_to_the_nearest_tf32(device: torch.device) -> None:
+    """Cutting would make every product smaller: here by 2 ** -11 at most."""
+    from gpu_engine.kernels.fused.convolution import Conv, convolve
+
+    x = torch.full((1, 16, 16), 1 + 2**-11 + 2**-12, device=device)
+    conv = Conv(torch.ones(16, 16, device=device), torch.zeros(16, device=device), 1, 1, 16)
+    out = torch.empty(1, 16, 16, device=device)
+    convolve(x, conv, raw=out)
+    assert torch.equal(out, torch.full_like(out, 16 * (1 + 2**-10)))
+
+
+def test_what_is_not_a_number_stays_so_when_rounded(device: torch.device) -> None:
+    """The GPU's own not-a-number has all bits set: one more carries into the sign."""
+    from gpu_engine.kernels.fused.convolution import Conv, convolve
+
+    bits = torch.full((1, 16, 16), 0x7FFFFFFF, dtype=torch.int32, device=device)
+    conv = Conv(torch.ones(16, 16, device=device), torch.zeros(16, device=device), 1, 1, 16)
+    out = torch.empty(1, 16, 16, device=device)
+    convolve(bits.view(torch.float32), conv, raw=out)
+    assert out.isnan().all()
+
+
+def test_snake_over_the_range_of_a_sine(device: torch.device) -> None:
+    from gpu_engine.kernels.fused.convolution import Conv, Snake, convolve
+
+    x = torch.linspace(-300, 300, 64, device=device)[None, :, None].repeat(1, 1, 16)
+    conv = Conv(torch.eye(16, device=device), torch.zeros(16, device=device), 1, 1, 16)
+    ones, out = torch.ones(16, device=device), torch.empty(1, 64, 16, device=device)
+    convolve(x, conv, ended=out, snake=Snake(ones, ones), exact=True)
+    reference = x.double() + x.double().sin() ** 2
+    torch.testing.assert_close(out.double(), reference, rtol=1e-7, atol=2e-5)
 
 
 def test_the_window_slides_around_the_ring(device: torch.device) -> None:

@@ -24,7 +24,7 @@ pytestmark = [
     "trial",
     [
         "talker/early/1",
-        "talker/fused/64",
+        "talker/library-early/64",
         "predictor/early/4",
         "predictor/fused-fp8/64",
         "codec/fused-fp16/1/1",

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from gpu_engine.bench.trials import CUTS, tunings
+from gpu_engine.bench import cuts
 from gpu_engine.kernels import plain
 from gpu_engine.kernels.weights import Matrix, quantised
 
@@ -100,4 +100,5 @@ def test_fp8_weights_lose_two_digits_of_a_hundred(device: torch.device) -> None:
 
 
 def test_every_cut_has_its_tiling() -> None:
-    assert tuple(tunings()) == CUTS
+    assert tuple(cuts.tunings()) == cuts.PRODUCTS
+    assert tuple(cuts.convolutions()) == cuts.CONVOLUTIONS

@@ -69,11 +69,13 @@ def test_all_codes_of_a_frame(arena: Arena) -> None:
         assert mine == codes_of(plain, logits, arena, rows, group), group
 
 
-def test_the_real_vocabulary(arena: Arena) -> None:
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_the_real_vocabulary(arena: Arena, dtype: torch.dtype) -> None:
     from gpu_engine.kernels.fused import sampling
 
     rows = torch.tensor(ROWS, device=arena.seen.device)
     logits = 2 * torch.randn(5, 2048, generator=torch.Generator().manual_seed(3)).to(rows.device)
+    logits = logits.to(dtype)
     mine = codes_of(sampling, logits, arena, rows, 7)
     assert mine == codes_of(plain, logits, arena, rows, 7)
 

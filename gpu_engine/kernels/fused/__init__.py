@@ -1,15 +1,17 @@
 """The functions of `gpu_engine.kernels.plain` in Triton, or in its interpreter without a GPU."""
 
-from gpu_engine.kernels.fused.attention import attend_frame, attend_slots
+from gpu_engine.kernels.fused.attention import attend_frame
 from gpu_engine.kernels.fused.linear import Tuning, gated, linear
 from gpu_engine.kernels.fused.rows import (
     close_frame,
     close_talker,
     frame_input,
+    gate,
     norm,
     talker_input,
 )
 from gpu_engine.kernels.fused.sampling import draw_code, draw_talker
+from gpu_engine.kernels.fused.slot_attention import attend_slots
 
 __all__ = [
     "Tuning",
@@ -20,6 +22,7 @@ __all__ = [
     "draw_code",
     "draw_talker",
     "frame_input",
+    "gate",
     "gated",
     "linear",
     "norm",

@@ -2,17 +2,23 @@
 
 Channels last. A buffer [B, columns + T, C] has a layer's memory before its new columns, so that a
 convolution is one product of rows `kernel` columns wide; a transposed one makes `rate` columns of
-each. Snake is taken where a column is made, once, not at each of the seven taps that read it.
+each. Snake is taken where a column is made, once, not at each of the seven taps that read it. Few
+columns leave most of a GPU without a tile: then programs share a tile's depth, and the last to end
+adds their sums up, always in the same order.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
+
+from gpu_engine.kernels.fused.counters import counters
+from gpu_engine.kernels.fused.numbers import nearest_tf32, sine_squared
 
 NO_END, SNAKE, GELU = 0, 1, 2
 
@@ -35,12 +41,62 @@ class Snake(NamedTuple):
     gain: Tensor
 
 
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A tile's rows (columns of audio), outputs and depth; `splits` programs share its depth."""
+
+    rows: int
+    outputs: int
+    depth: int
+    warps: int
+    stages: int
+    splits: int = 1
+
+
+MOST_SPLITS, FEWEST_STEPS = 8, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """`large` where that gives each of `programs` multiprocessors a tile, else small tiles and a
+    shared depth, two programs a multiprocessor."""
+
+    large: Cut = Cut(128, 128, 64, warps=8, stages=3)
+    programs: int = 132
+
+    def cut(self, rows: int, outputs: int, channels: int, depth: int, wide: bool) -> Cut:
+        """`wide`: in float32 the same bytes of shared memory hold half as deep a tile."""
+
+        def fitted(cut: Cut) -> Cut:
+            deep = cut.depth // 2 if wide else cut.depth
+            while channels % deep:
+                deep //= 2
+            narrow = min(cut.outputs, triton.next_power_of_2(max(16, outputs)))
+            return replace(cut, outputs=narrow, depth=deep)
+
+        for cut in (fitted(self.large), fitted(Cut(64, 64, 64, warps=4, stages=4))):
+            if _tiles(cut, rows, outputs) >= self.programs:
+                return cut
+        few = min(64, triton.next_power_of_2(max(16, rows)))
+        cut = fitted(Cut(few, 32, 128, warps=4, stages=4))
+        share = 2 * self.programs // _tiles(cut, rows, outputs)
+        splits = max(1, min(share, MOST_SPLITS, depth // (FEWEST_STEPS * cut.depth)))
+        return replace(cut, splits=splits)
+
+
+DEFAULT = Cuts()
+
+
+def _tiles(cut: Cut, rows: int, outputs: int) -> int:
+    return -(-rows // cut.rows) * -(-outputs // cut.outputs)
+
+
 @triton.jit
-def _conv_kernel(x, weight, bias, rate, amount, residual, raw, ended, rows, T, N, C, x_stride,
-                 residual_stride, raw_stride, ended_stride, channels, dilation,
-                 DEPTH, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
-                 BLOCK_K: tl.constexpr, RESIDUAL: tl.constexpr, RAW: tl.constexpr,
-                 END: tl.constexpr, PRECISION: tl.constexpr):  # fmt: skip
+def _conv_kernel(x, weight, bias, rate, amount, residual, raw, ended, sums, waiting, rows, T, N, C,
+                 x_stride, residual_stride, raw_stride, ended_stride, channels, dilation, DEPTH,
+                 span, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
+                 SPLITS: tl.constexpr, RESIDUAL: tl.constexpr, RAW: tl.constexpr,
+                 END: tl.constexpr, ROUND: tl.constexpr):  # fmt: skip
     m = tl.program_id(1) * BLOCK_M + tl.arange(0, BLOCK_M)
     n = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
     k = tl.arange(0, BLOCK_K)
@@ -48,15 +104,35 @@ def _conv_kernel(x, weight, bias, rate, amount, residual, raw, ended, rows, T, N
     start = x + b * x_stride + t * C
     w = weight + n.to(tl.int64)[:, None] * DEPTH + k[None, :]
     acc = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
-    for at in range(0, DEPTH, BLOCK_K):
-        tap, c = at // C, at % C
-        place = start[:, None] + tap * dilation * C + c + k[None, :]
-        v = tl.load(place, mask=(m < rows)[:, None], other=0.0)
+    split = tl.program_id(2)
+    for at in range(split * span, tl.minimum(DEPTH, (split + 1) * span), BLOCK_K):
+        # Without the hint the compiler sees no wide loads here, and loads nothing ahead.
+        reach = tl.multiple_of(at // C * dilation * C + at % C, BLOCK_K)
+        v = tl.load(start[:, None] + reach + k[None, :], mask=(m < rows)[:, None], other=0.0)
         wide = tl.load(w + at, mask=(n < N)[:, None], other=0.0)
-        acc = tl.dot(v, tl.trans(wide), acc, input_precision=PRECISION)
-    acc += tl.load(bias + n, mask=n < N, other=0.0).to(tl.float32)[None, :]
+        if ROUND:
+            v, wide = nearest_tf32(v), nearest_tf32(wide)
+            acc = tl.dot(v, tl.trans(wide), acc, input_precision="tf32")
+        else:
+            acc = tl.dot(v, tl.trans(wide), acc, input_precision="ieee")
     kept = (m < rows)[:, None] & (n < N)[None, :]
     out = t.to(tl.int64)[:, None] * N + n[None, :]
+    if SPLITS > 1:
+        part = m[:, None] * N + n[None, :]
+        size = rows * N
+        tl.store(sums + split * size + part, acc, mask=kept)
+        tl.debug_barrier()  # all threads' sums are written before one tells so
+        tile = tl.program_id(1) * tl.num_programs(0) + tl.program_id(0)
+        last = tl.atomic_add(waiting + tile, 1, sem="acq_rel") == SPLITS - 1
+        kept = kept & last
+        if last:
+            tl.store(waiting + tile, 0)
+            # Past the L1: other multiprocessors wrote them.
+            acc = tl.load(sums + part, mask=kept, other=0.0, cache_modifier=".cg")
+            for other in range(1, SPLITS):
+                acc += tl.load(sums + other * size + part, mask=kept, other=0.0,
+                               cache_modifier=".cg")  # fmt: skip
+    acc += tl.load(bias + n, mask=n < N, other=0.0).to(tl.float32)[None, :]
     if RESIDUAL:
         acc += tl.load(residual + b[:, None] * residual_stride + out, mask=kept, other=0.0).to(
             tl.float32
@@ -65,53 +141,12 @@ def _conv_kernel(x, weight, bias, rate, amount, residual, raw, ended, rows, T, N
         tl.store(raw + b[:, None] * raw_stride + out, acc.to(raw.dtype.element_ty), mask=kept)
     if END == 1:
         turn = tl.load(rate + n % channels, mask=n < N, other=0.0)[None, :]
-        wave = tl.sin(acc * turn)
-        acc += wave * wave * tl.load(amount + n % channels, mask=n < N, other=0.0)[None, :]
+        gain = tl.load(amount + n % channels, mask=n < N, other=0.0)[None, :]
+        acc += sine_squared(acc * turn) * gain
     if END == 2:
         acc = 0.5 * acc * (1.0 + tl.erf(acc * 0.7071067811865476))
     if END > 0:
         tl.store(ended + b[:, None] * ended_stride + out, acc.to(ended.dtype.element_ty), mask=kept)
-
-
-@triton.jit
-def _mix_kernel(x, taps, bias, gain, shift, y, T, C, x_stride, eps, TAPS: tl.constexpr,
-                BLOCK: tl.constexpr):  # fmt: skip
-    """Depthwise causal convolution and LayerNorm of one column."""
-    b, t, c = tl.program_id(1).to(tl.int64), tl.program_id(0), tl.arange(0, BLOCK)
-    inside = c < C
-    acc = tl.load(bias + c, mask=inside, other=0.0).to(tl.float32)
-    for tap in tl.static_range(TAPS):
-        v = tl.load(x + b * x_stride + (t + tap) * C + c, mask=inside, other=0.0).to(tl.float32)
-        acc += v * tl.load(taps + tap * C + c, mask=inside, other=0.0).to(tl.float32)
-    mean = tl.sum(acc, 0) / C
-    centred = tl.where(inside, acc - mean, 0.0)
-    acc = centred * tl.rsqrt(tl.sum(centred * centred, 0) / C + eps)
-    acc = acc * tl.load(gain + c, mask=inside, other=0.0).to(tl.float32)
-    acc += tl.load(shift + c, mask=inside, other=0.0).to(tl.float32)
-    tl.store(y + (b * T + t) * C + c, acc.to(y.dtype.element_ty), mask=inside)
-
-
-@triton.jit
-def _memory_kernel(places, slots, frames, ITEM: tl.constexpr, BACK: tl.constexpr,
-                   BLOCK: tl.constexpr):  # fmt: skip
-    """One layer's memory of one row: from its slot to before the new columns, or BACK from the end
-    of `frames` new frames to the slot. `places` [layers, 5]: slot array, buffer, numbers of a
-    memory, of a buffer's row, of a frame."""
-    row, layer = tl.program_id(0), tl.program_id(1)
-    table = places + layer * 5
-    size, line = tl.load(table + 2), tl.load(table + 3)
-    slot = tl.load(slots + row)
-    arena = tl.load(table).to(tl.pointer_type(ITEM)) + slot * size
-    buffer = tl.load(table + 1).to(tl.pointer_type(ITEM)) + row * line
-    i = tl.arange(0, BLOCK)
-    if BACK:
-        buffer += tl.load(frames) * tl.load(table + 4)
-    for start in range(0, size, BLOCK):
-        inside = start + i < size
-        if BACK:
-            tl.store(arena + start + i, tl.load(buffer + start + i, mask=inside), mask=inside)
-        else:
-            tl.store(buffer + start + i, tl.load(arena + start + i, mask=inside), mask=inside)
 
 
 def convolve(
@@ -123,6 +158,7 @@ def convolve(
     ended: Tensor | None = None,
     snake: Snake | None = None,
     exact: bool = False,
+    cuts: Cuts = DEFAULT,
 ) -> None:
     """x [B, columns + T, C] (a buffer) to views [B, T * rate, channels] of buffers: `raw` as it is
     with the residual added, `ended` after that through Snake, or GELU where there is none. `exact`
@@ -132,42 +168,23 @@ def convolve(
     outputs, depth = conv.weight.shape
     some = raw if raw is not None else ended
     assert some is not None, "a convolution has somewhere to go"
-    wide = min(64, triton.next_power_of_2(max(16, outputs)))
-    tall = 64 if batch * steps <= 2048 else 128
-    grid = triton.cdiv(outputs, wide), triton.cdiv(batch * steps, tall)
+    rows = batch * steps
+    wide = x.dtype == torch.float32
+    cut = cuts.cut(rows, outputs, channels, depth, wide)
+    span = triton.cdiv(triton.cdiv(depth, cut.depth), cut.splits) * cut.depth
+    sums = torch.empty(
+        (cut.splits, rows, outputs) if cut.splits > 1 else 1, dtype=torch.float32, device=x.device
+    )
+    grid = triton.cdiv(outputs, cut.outputs), triton.cdiv(rows, cut.rows), cut.splits
     end = NO_END if ended is None else GELU if snake is None else SNAKE
     _conv_kernel[grid](
         x, conv.weight, conv.bias, conv.bias if snake is None else snake.rate,
         conv.bias if snake is None else snake.gain, some if residual is None else residual,
-        some if raw is None else raw, some if ended is None else ended,
-        batch * steps, steps, outputs, channels, x.stride(0),
+        some if raw is None else raw, some if ended is None else ended, sums, counters(x.device),
+        rows, steps, outputs, channels, x.stride(0),
         0 if residual is None else residual.stride(0), 0 if raw is None else raw.stride(0),
         0 if ended is None else ended.stride(0), conv.channels, conv.dilation,
-        depth, BLOCK_M=tall, BLOCK_N=wide, BLOCK_K=_depth(channels),
-        RESIDUAL=residual is not None, RAW=raw is not None, END=end,
-        PRECISION="ieee" if exact else "tf32", num_warps=4 if tall == 64 else 8, num_stages=3,
+        depth, span, BLOCK_M=cut.rows, BLOCK_N=cut.outputs, BLOCK_K=cut.depth, SPLITS=cut.splits,
+        RESIDUAL=residual is not None, RAW=raw is not None, END=end, ROUND=wide and not exact,
+        num_warps=cut.warps, num_stages=cut.stages,
     )  # fmt: skip
-
-
-def _depth(channels: int) -> int:
-    return next(size for size in (64, 32, 16) if channels % size == 0)
-
-
-def mix(x: Tensor, taps: Tensor, bias: Tensor, norm: tuple[Tensor, Tensor], eps: float) -> Tensor:
-    """ConvNeXt's first half: x [B, taps - 1 + T, C] (a buffer), taps [kernel, C] to [B, T, C]."""
-    batch, channels = x.shape[0], x.shape[2]
-    steps = x.shape[1] - len(taps) + 1
-    y = x.new_empty(batch, steps, channels)
-    _mix_kernel[(steps, batch)](
-        x, taps, bias, *norm, y, steps, channels, x.stride(0), eps,
-        TAPS=len(taps), BLOCK=triton.next_power_of_2(channels), num_warps=4,
-    )  # fmt: skip
-    return y
-
-
-def remember(places: Tensor, slots: Tensor, frames: Tensor, item: torch.dtype, back: bool) -> None:
-    """All layers' memories between slots and buffers in one launch: see `_memory_kernel`."""
-    kinds = {torch.float32: tl.float32, torch.float16: tl.float16, torch.bfloat16: tl.bfloat16}
-    _memory_kernel[(len(slots), len(places))](
-        places, slots, frames, ITEM=kinds[item], BACK=back, BLOCK=1024, num_warps=4
-    )

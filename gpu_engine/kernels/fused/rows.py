@@ -45,6 +45,18 @@ def _norm_kernel(x, gain, out, eps, K, BLOCK: tl.constexpr, EARLY: tl.constexpr)
 
 
 @triton.jit
+def _gate_kernel(both, out, N, BLOCK: tl.constexpr, EARLY: tl.constexpr):
+    row, n = tl.program_id(0), tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    if EARLY:
+        tl.extra.cuda.gdc_launch_dependents()
+        tl.extra.cuda.gdc_wait()
+    gate = tl.load(both + 2 * row * N + n, mask=n < N, other=0.0).to(tl.float32)
+    up = tl.load(both + (2 * row + 1) * N + n, mask=n < N, other=0.0).to(tl.float32)
+    y = gate / (1.0 + tl.exp(-gate)) * up
+    tl.store(out + row * N + n, y.to(out.dtype.element_ty), mask=n < N)
+
+
+@triton.jit
 def _close_talker_kernel(slots, hidden, code0, keep_hidden, keep_code0, position, told, scratch,
                          last, end, rows, H, BLOCK: tl.constexpr, EARLY: tl.constexpr):  # fmt: skip
     row, h = tl.program_id(0), tl.arange(0, BLOCK)
@@ -130,6 +142,15 @@ def norm(x: Tensor, gain: Tensor, eps: float, early: bool = False) -> Tensor:
     """As `plain.norm`."""
     out, block = torch.empty_like(x), triton.next_power_of_2(x.shape[1])
     _norm_kernel[(len(x),)](x, gain, out, eps, x.shape[1], BLOCK=block, **_launch(early))
+    return out
+
+
+def gate(both: Tensor, early: bool = False) -> Tensor:
+    """silu(gate) * up of rows [B, 2 I], gate first."""
+    out = both.new_empty(len(both), both.shape[1] // 2)
+    width = out.shape[1]
+    grid = len(both), triton.cdiv(width, 1024)
+    _gate_kernel[grid](both, out, width, BLOCK=1024, **_launch(early))
     return out
 
 

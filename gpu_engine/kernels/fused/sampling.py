@@ -24,10 +24,10 @@ def _ordered(x):
 
 
 @triton.jit
-def _kth_largest(key, k):
-    """The k-th largest of `key` [V < 2**20] uint32, k >= 1."""
+def _kth_largest(key, k, STEPS: tl.constexpr):
+    """The k-th largest of `key` [V < 2**20] uint32, k >= 1, in its first 2 * STEPS bits."""
     found = tl.zeros((1,), tl.uint32)
-    for step in range(16):
+    for step in range(STEPS):
         shift = 30 - 2 * step
         one = tl.full((1,), 1, tl.uint32) << shift
         # How many reach each of three candidates, side by side in one sum.
@@ -58,15 +58,17 @@ def _nucleus(key, mass, tail):
 
 
 @triton.jit
-def _drawn(score, i, slot, V, temperature, top_k, top_p, seed, frame, group):
-    """The id that the row's settings and its uniform number choose from `score` [padded V]."""
+def _drawn(score, i, slot, V, temperature, top_k, top_p, seed, frame, group,
+           STEPS: tl.constexpr):  # fmt: skip
+    """The id that the row's settings and its uniform number choose from `score` [padded V], of
+    which the first 2 * STEPS bits differ."""
     heat = tl.load(temperature + slot)
     greedy = tl.argmax(score, 0)
-    score = score / tl.where(heat > 0, heat, 1.0)
     key = _ordered(score)
+    score = score / tl.where(heat > 0, heat, 1.0)
     k = tl.load(top_k + slot)
     if k > 0:
-        floor = _kth_largest(key, tl.minimum(k, V))
+        floor = _kth_largest(key, tl.minimum(k, V), STEPS)
         score = tl.where(key >= floor, score, float("-inf"))
     mass = tl.exp(score - tl.max(score, 0))
     p = tl.load(top_p + slot)
@@ -100,7 +102,7 @@ def _talker_kernel(logits, slots, seen, tokens, blocked, temperature, top_k, top
     count = tl.load(tokens + slot)
     never = tl.load(blocked + i, mask=i < V, other=1) != 0
     score = tl.where(never | ((i == end) & (count < least)), float("-inf"), score)
-    code = _drawn(score, i, slot, V, temperature, top_k, top_p, seed, frames, 0)
+    code = _drawn(score, i, slot, V, temperature, top_k, top_p, seed, frames, 0, 16)
     tl.debug_barrier()  # the history was read by other threads than the one that writes it
     tl.store(seen + slot * V + code, 1)
     tl.store(tokens + slot, count + 1)
@@ -117,7 +119,9 @@ def _code_kernel(logits, slots, temperature, top_k, top_p, seed, frames, codes, 
         tl.extra.cuda.gdc_wait()
     slot = tl.load(slots + row)
     score = tl.load(logits + row * V + i, mask=i < V, other=float("-inf")).to(tl.float32)
-    code = _drawn(score, i, slot, V, temperature, top_k, top_p, seed, frames, group)
+    # Scores that were bf16 have sixteen bits.
+    steps: tl.constexpr = 8 if logits.dtype.element_ty == tl.bfloat16 else 16
+    code = _drawn(score, i, slot, V, temperature, top_k, top_p, seed, frames, group, steps)
     tl.store(codes + row * GROUPS + group, code.to(tl.int64))
     if WIDTH:
         k = tl.arange(0, WIDTH)

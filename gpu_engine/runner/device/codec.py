@@ -6,161 +6,18 @@ Channels last, in float16 or, rounded to tf32 in products, float32. bf16 is audi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from gpu_engine.kernels.fused.convolution import Conv, Snake, convolve, mix, remember
+from gpu_engine.kernels.fused.columns import mix, remember
+from gpu_engine.kernels.fused.convolution import Conv, Cuts, convolve
 from gpu_engine.kernels.fused.linear import Tuning, gated
 from gpu_engine.kernels.fused.linear import linear as product
 from gpu_engine.kernels.fused.window import RING, attend_window
-from gpu_engine.kernels.weights import Matrix
-from gpu_engine.models.codec import CodecDecoder
-from gpu_engine.models.codec.decoder import CausalUpsample, ConvNeXt, SnakeBeta
-from gpu_engine.models.codec.transformer import Layer
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """A residual unit: Snake, wide convolution, Snake, narrow one. `wide_memory` is its layer."""
-
-    first: Snake
-    wide: Conv
-    second: Snake
-    narrow: Conv
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    snake: Snake
-    up: Conv
-    rate: int
-    units: tuple[Unit, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Mixer:
-    up: Conv
-    rate: int
-    taps: Tensor
-    bias: Tensor
-    norm: tuple[Tensor, Tensor]
-    eps: float
-    widen: Conv
-    narrow: Conv
-
-
-@dataclass(frozen=True, slots=True)
-class Attention:
-    """Layer scales are folded into the matrices that they follow."""
-
-    qkv: Matrix
-    out: Matrix
-    gate_up: Matrix
-    down: Matrix
-    input_gain: Tensor
-    post_gain: Tensor
-
-
-class CodecWeights:
-    """A decoder's weights in `dtype`, laid out for the kernels."""
-
-    @torch.no_grad()
-    def __init__(self, decoder: CodecDecoder, dtype: torch.dtype) -> None:
-        self.dtype, self.config = dtype, decoder.config
-        part = decoder.pre_transformer
-        self.table = decoder.quantizer.table()
-        self.size = decoder.config.codebook_size
-        self.first = self._conv(decoder.pre_conv)
-        self.into = self._matrix(part.input_proj.weight), self._cast(part.input_proj.bias)
-        self.layers = [self._layer(layer) for layer in part.layers]
-        self.gain, self.eps = self._cast(part.norm.weight), decoder.config.rms_norm_eps
-        self.back = self._matrix(part.output_proj.weight), self._cast(part.output_proj.bias)
-        half = decoder.config.head_dim // 2
-        steps = torch.arange(half, dtype=torch.float32, device=self.table.device)
-        self.rates = decoder.config.rope_theta ** (-steps / half)
-        self.mixers = [self._mixer(*stage.children()) for stage in decoder.upsample]
-        opening, *blocks, act, last = decoder.decoder
-        self.opening = self._conv(opening)
-        self.blocks = [self._block(block) for block in blocks]
-        self.act, self.last = _snake(act), self._conv(last)
-
-    def _cast(self, tensor: Tensor | None) -> Tensor:
-        assert tensor is not None, "every layer of the codec but its attention has a bias"
-        return tensor.detach().to(self.dtype).contiguous()
-
-    def _matrix(self, weight: Tensor) -> Matrix:
-        return Matrix(self._cast(weight))
-
-    def _conv(self, module: Any) -> Conv:
-        weight, (dilation,) = module.conv.weight, module.conv.dilation
-        flat = weight.permute(0, 2, 1).flatten(1)
-        bias = module.conv.bias.detach().float()
-        return Conv(self._cast(flat), bias, weight.shape[-1], dilation, len(weight))
-
-    def _upsample(self, module: CausalUpsample) -> Conv:
-        weight, rate, columns = module.conv.weight, module.stride, module.columns
-        taps = weight.view(*weight.shape[:2], columns + 1, rate).flip(2)
-        flat = taps.permute(3, 1, 2, 0).flatten(0, 1).flatten(1)
-        bias = self._bias(module).repeat(rate)
-        return Conv(self._cast(flat), bias, columns + 1, 1, weight.shape[1])
-
-    @staticmethod
-    def _bias(module: CausalUpsample) -> Tensor:
-        assert module.conv.bias is not None
-        return module.conv.bias.detach().float()
-
-    def _linear(self, module: nn.Linear, gain: Tensor | None = None) -> Conv:
-        weight: Tensor = module.weight
-        bias: Tensor = module.bias
-        if gain is not None:
-            weight, bias = weight * gain[:, None], bias * gain
-        return Conv(self._cast(weight), bias.detach().float(), 1, 1, len(weight))
-
-    def _mixer(self, up: Any, block: Any) -> Mixer:
-        assert isinstance(up, CausalUpsample)
-        assert isinstance(block, ConvNeXt)
-        conv = block.dwconv.conv
-        return Mixer(
-            up=self._upsample(up),
-            rate=up.stride,
-            taps=self._cast(conv.weight[:, 0].t()),
-            bias=self._cast(conv.bias),
-            norm=(self._cast(block.norm.weight), self._cast(block.norm.bias)),
-            eps=block.norm.eps,
-            widen=self._linear(block.pwconv1),
-            narrow=self._linear(block.pwconv2, block.gamma),
-        )
-
-    def _block(self, module: Any) -> Block:
-        act, up, *units = module.block
-        made = [
-            Unit(_snake(u.act1), self._conv(u.conv1), _snake(u.act2), self._conv(u.conv2))
-            for u in units
-        ]
-        return Block(_snake(act), self._upsample(up), up.stride, tuple(made))
-
-    def _layer(self, layer: Any) -> Attention:
-        assert isinstance(layer, Layer)
-        mix_, mlp = layer.self_attn, layer.mlp
-        scale, deep = layer.self_attn_layer_scale.scale, layer.mlp_layer_scale.scale
-        qkv = torch.cat([mix_.q_proj.weight, mix_.k_proj.weight, mix_.v_proj.weight])
-        return Attention(
-            qkv=self._matrix(qkv),
-            out=self._matrix(mix_.o_proj.weight * scale[:, None]),
-            gate_up=self._matrix(torch.cat([mlp.gate_proj.weight, mlp.up_proj.weight])),
-            down=self._matrix(mlp.down_proj.weight * deep[:, None]),
-            input_gain=self._cast(layer.input_layernorm.weight),
-            post_gain=self._cast(layer.post_attention_layernorm.weight),
-        )
-
-
-def _snake(module: Any) -> Snake:
-    assert isinstance(module, SnakeBeta)
-    alpha, beta = module.alpha.detach().float(), module.beta.detach().float()
-    return Snake(alpha.exp(), (beta.exp() + 1e-9).reciprocal())
+from gpu_engine.runner.device.codec_weights import CodecWeights
 
 
 class CodecArena:
@@ -223,10 +80,18 @@ class CodecStep:
     """Decodes up to `frames` frames for `rows` slots; the buffers are this shape's own."""
 
     def __init__(
-        self, weights: CodecWeights, arena: CodecArena, rows: int, frames: int, exact: bool = False
+        self,
+        weights: CodecWeights,
+        arena: CodecArena,
+        rows: int,
+        frames: int,
+        exact: bool = False,
+        cuts: Cuts | None = None,
     ) -> None:
+        """`exact` keeps float32 products from being rounded; `cuts` tile convolutions."""
         self.weights, self.arena, self.rows, self.frames = weights, arena, rows, frames
         self.exact, self.tuning = exact, Tuning(exact=exact)
+        self._convolve = partial(convolve, exact=exact, cuts=cuts or Cuts())
         dtype, device = weights.dtype, weights.table.device
         layout = memories(weights)
         self.buffers = [
@@ -269,7 +134,7 @@ class CodecStep:
 
     def _made(self, x: Tensor, conv: Conv, rate: int) -> Tensor:
         out = x.new_empty(self.rows, self.frames * rate, len(conv.weight))
-        convolve(x, conv, raw=out, exact=self.exact)
+        self._convolve(x, conv, raw=out)
         return out
 
     def _transform(self, x: Tensor, slots: Tensor) -> Tensor:
@@ -298,47 +163,50 @@ class CodecStep:
             rate *= mixer.rate
             fresh = self._fresh(buffer, rate)
             # Each column makes `rate` of them: as rows of a wider matrix they lie as they should.
-            convolve(x, mixer.up, raw=fresh, exact=self.exact)
+            self._convolve(x, mixer.up, raw=fresh)
             h = mix(buffer, mixer.taps, mixer.bias, mixer.norm, mixer.eps)
             inner = x.new_empty(self.rows, h.shape[1], len(mixer.widen.weight))
-            convolve(h, mixer.widen, ended=inner, exact=self.exact)
+            self._convolve(h, mixer.widen, ended=inner)
             x = h.new_empty(h.shape)
-            convolve(inner, mixer.narrow, raw=x, residual=fresh, exact=self.exact)
+            self._convolve(inner, mixer.narrow, raw=x, residual=fresh)
         return x
 
     def _rendered(self, x: Tensor, buffers: Any) -> Tensor:
-        weights, exact = self.weights, self.exact
+        weights = self.weights
         rate = x.shape[1] // self.frames
         buffer = next(buffers)
         self._fresh(buffer, rate).copy_(x)
         following = next(buffers)
         ends = [block.snake for block in weights.blocks[1:]] + [weights.act]
         target = self._fresh(following, rate)
-        convolve(buffer, weights.opening, ended=target, snake=weights.blocks[0].snake, exact=exact)
+        self._convolve(buffer, weights.opening, ended=target, snake=weights.blocks[0].snake)
         for block, end in zip(weights.blocks, ends, strict=True):
             buffer, rate = following, rate * block.rate
             following = next(buffers)
             raw = x.new_empty(self.rows, self.frames * rate, block.up.channels)
             first = self._fresh(following, rate)
-            convolve(
-                buffer, block.up, raw=raw, ended=first, snake=block.units[0].first, exact=exact
+            self._convolve(
+                buffer,
+                block.up,
+                raw=raw,
+                ended=first,
+                snake=block.units[0].first,
             )
             snakes = [unit.first for unit in block.units[1:]] + [end]
             for unit, snake in zip(block.units, snakes, strict=True):
                 buffer, following = following, next(buffers)
                 inner = torch.empty_like(raw)
-                convolve(buffer, unit.wide, ended=inner, snake=unit.second, exact=exact)
+                self._convolve(buffer, unit.wide, ended=inner, snake=unit.second)
                 made, ended = torch.empty_like(raw), self._fresh(following, rate)
-                convolve(
+                self._convolve(
                     inner,
                     unit.narrow,
                     residual=raw,
                     raw=made,
                     ended=ended,
                     snake=snake,
-                    exact=exact,
                 )
                 raw = made
         audio = torch.empty(self.rows, self.frames * rate, 1, device=x.device)
-        convolve(following, weights.last, raw=audio, exact=exact)
+        self._convolve(following, weights.last, raw=audio)
         return audio[..., 0]

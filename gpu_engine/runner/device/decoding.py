@@ -52,7 +52,8 @@ class Decoding:
         if plan.codec == "module":
             module = ModuleCodec(decoder, plan.slots)
             return (lambda _rows, _frames: module), module, module.nbytes
-        from gpu_engine.runner.device.codec import CodecArena, CodecStep, CodecWeights
+        from gpu_engine.runner.device.codec import CodecArena, CodecStep
+        from gpu_engine.runner.device.codec_weights import CodecWeights
 
         weights = CodecWeights(decoder, plan.codec_dtype)
         memory = CodecArena(weights, plan.slots)

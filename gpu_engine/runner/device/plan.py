@@ -15,7 +15,7 @@ CodecVariant = Literal["module", "fused"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Defaults are predictions (docs/log.md); `bench steps --variants all` measures them.
+    """Defaults by what `bench steps --variants all` measured (docs/log.md).
 
     `streamed_rows`: up to so many rows the predictor's frame is the one streaming kernel, beyond
     it, and where that can't be built, a chain. `codec_dtype` float32 multiplies in tf32."""
@@ -27,9 +27,11 @@ class Plan:
     codec_rows: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64)
     codec_frames: tuple[int, ...] = (1, 2, 4, 8, 16)
     variant: Variant = "fused"
-    library_rows: int = 96
+    early_rows: int = 4
+    """Batches of up to so many rows start each kernel before the one in front has ended."""
+    library_rows: int = 16
     """Batches of more rows take cuBLAS for their products."""
-    streamed_rows: int = 8
+    streamed_rows: int = 0
     kept: float = 0.0
     cache_bytes: int = 256 << 20
     """Of each cache of voices and beginnings."""

@@ -30,7 +30,7 @@ class PrefillStep:
 
     def __call__(self) -> Tensor:
         """Draws the first code 0; bool [2, 1] as `TalkerStep`."""
-        x = self._layers(self.inputs)
+        x = self._layers(self.inputs.clone())  # products may overwrite a residual
         arena, last = self._talk.arena, self.count - 1
         arena.position.index_copy_(0, self.slot, last)
         return self._talk.close(self.slot, x.index_select(0, last))

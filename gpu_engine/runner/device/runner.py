@@ -68,13 +68,16 @@ class GraphDevice:
         self._stack: StackWeights | None = None
         self._talk = {rows: self._talker_graph(rows) for rows in plan.step_rows}
         self._predict = {rows: self._frame_graph(rows) for rows in plan.step_rows}
-        steps = self._talker_step(LENGTHS[0])
+        steps = self._talker_step(LENGTHS[-1])
         lengths = [n for n in LENGTHS if n < plan.positions] + [plan.positions]
         self._prefill = [self._prefill_graph(steps, length) for length in lengths]
 
     def _ops(self, rows: int) -> Ops:
-        library = self.plan.variant != "plain" and rows > self.plan.library_rows
-        return make_ops("library" if library else self.plan.variant)
+        plan = self.plan
+        if plan.variant == "fused" and rows <= plan.early_rows:
+            return make_ops("early")
+        library = plan.variant != "plain" and rows > plan.library_rows
+        return make_ops("library" if library else plan.variant)
 
     def _talker_step(self, rows: int) -> TalkerStep:
         talker, fp8 = self.checkpoint.talker, self.plan.fp8
