@@ -151,7 +151,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["ttsapp.api.parsing.JsonParser"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "ttsapp.api.negotiation.OneShape",
     "DEFAULT_SCHEMA_CLASS": "ttsapp.api.schema.Operation",
     "EXCEPTION_HANDLER": "ttsapp.api.refusals.handle",

@@ -244,7 +244,9 @@ def test_a_page_that_nobody_was_given(api: httpx.Client) -> None:
 
 def test_a_body_that_is_no_json(api: httpx.Client) -> None:
     headers = {"Content-Type": "application/json"}
-    refused(api.post("keys", content="{", headers=headers), 400, "invalid_json")
+    deep = "[" * 100_000
+    for body in ("{", deep, f'{{"name": {deep}', '{"\\ud800": 1}', '{"name": "\\ud800"}'):
+        refused(api.post("keys", content=body, headers=headers), 400, "invalid_json")
     refused(api.post("keys", data={"name": "x"}), 415, "unsupported_media_type")
 
 

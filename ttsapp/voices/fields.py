@@ -64,7 +64,9 @@ def relation(value: str, field: str = "relation") -> Relation:
 
 
 def expiry(value: datetime | None, field: str = "expires_at") -> datetime | None:
-    """Raises ApiError 400 for a moment that has passed."""
+    """Raises ApiError 400 for a moment that has passed, or that is in no year of every zone."""
+    if value is not None and not 1970 < value.year < 9999:
+        raise invalid(f"{field} may be a time from 1971 to 9998.", field)
     if value is not None and value <= timezone.now():
         raise invalid(f"{field} has passed already: choose a later time.", field)
     return value
