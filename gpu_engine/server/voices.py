@@ -3,7 +3,6 @@ artifact."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +13,8 @@ from gpu_engine.proto import engine_pb2 as pb
 from gpu_engine.server.artifact import Seal
 
 MOST_REFERENCE_FRAMES = 750  # a minute
+# Norms square values and add them up: in float32 that stays a number, with room for any encoder's.
+MOST_VALUE = 1e12
 # What each kind of voice is called, and the kind of checkpoint that it needs.
 NEEDED: dict[str, tuple[str, ModelKind]] = {
     "preset": ("a preset", "custom_voice"),
@@ -67,8 +68,9 @@ class Voices:
             raise InvalidRequest(
                 f"a speaker embedding has {width} values, not {len(values)}", field
             )
-        if not all(map(math.isfinite, values)):
-            raise InvalidRequest("a speaker embedding has finite values", field)
+        if not all(abs(value) <= MOST_VALUE for value in values):
+            problem = f"a speaker embedding has values from -{MOST_VALUE:g} to {MOST_VALUE:g}"
+            raise InvalidRequest(problem, field)
 
     def _check_codes(self, raw: bytes) -> None:
         groups = self.config.talker.num_code_groups

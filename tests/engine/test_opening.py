@@ -158,7 +158,7 @@ BAD_CLONES: dict[str, tuple[pb.Voice, str]] = {
     ),
     "vector not finite": (
         pb.Voice(embedding=pb.SpeakerEmbedding(values=[float("inf")] * 64)),
-        "a speaker embedding has finite values",
+        "a speaker embedding has values from -1e+12 to 1e+12",
     ),
     "no codes": (reference(codes=b""), "reference codes are uint16 [frames, 16]"),
     "torn codes": (reference(codes=FRAME[:-1]), "reference codes are uint16 [frames, 16]"),

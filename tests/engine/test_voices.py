@@ -135,7 +135,12 @@ BAD_CLIPS: dict[str, tuple[dict[str, Any], str, str]] = {
     "an embedding of no numbers": (
         {"embedding": pb.SpeakerEmbedding(values=[float("nan")] * 64)},
         "embedding",
-        "a speaker embedding has finite values",
+        "a speaker embedding has values from -1e+12 to 1e+12",
+    ),
+    "an embedding of extremes": (
+        {"embedding": pb.SpeakerEmbedding(values=[-3.4e38] + [1.0] * 63)},
+        "embedding",
+        "a speaker embedding has values from -1e+12 to 1e+12",
     ),
     "an embedding and a clip": (
         {"embedding": pb.SpeakerEmbedding(values=[1.0] * 64), "pcm": clip()},

@@ -4,7 +4,6 @@ kept. These wait for the engine, so they belong to the event loop."""
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,6 +24,9 @@ from ttsapp.voices.models import Consent, Kind, Voice
 from ttsapp.voices.services import registry, shelves
 from ttsapp.voices.services.registry import Description, Encoded
 from ttsapp.voices.storage import Blob
+
+# Of an embedding's largest value: what the engine takes, and what is more than nothing there.
+LEAST_VALUE, MOST_VALUE = 1e-12, 1e12
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,5 +182,10 @@ def _check_embedding(model: SpeechModel, values: Sequence[float], field: str) ->
             f"{model.embedding_size}."
         )
         raise invalid(message, field, "wrong_dimension")
-    if not all(math.isfinite(value) for value in values) or not any(values):
-        raise invalid(f"{field} must be finite numbers, not all zero.", field)
+    sizes = [abs(value) for value in values]
+    if not all(size <= MOST_VALUE for size in sizes) or max(sizes) < LEAST_VALUE:
+        message = (
+            f"{field} must be numbers from -{MOST_VALUE:g} to {MOST_VALUE:g}, not all zero: send "
+            "the embedding as its encoder gave it."
+        )
+        raise invalid(message, field)
