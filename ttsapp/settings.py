@@ -248,6 +248,7 @@ MFA_ADAPTER = "ttsapp.accounts.adapters.MfaAdapter"
 # An address is never proven here, and nobody signs in by one.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_FORMS = {
+    "activate_totp": "ttsapp.accounts.forms.AddAppForm",
     "authenticate": "ttsapp.accounts.forms.CodeForm",
     "reauthenticate": "ttsapp.accounts.forms.ConfirmCodeForm",
 }

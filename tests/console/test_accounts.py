@@ -35,6 +35,12 @@ def confirm(client: Client) -> None:
 @pytest.fixture
 def secret(alice: Party) -> str:
     """Alice has an authenticator app."""
+    added = add_app()
+    cache.clear()  # the code just used would be refused as a replay
+    return added
+
+
+def add_app() -> str:
     client = Client()
     password(client)
     confirm(client)
@@ -43,8 +49,14 @@ def secret(alice: Party) -> str:
     assert found is not None
     answer = client.post("/account/app/add", {"code": code(found[1])})
     assert answer.headers["location"] == "/account/codes"
-    cache.clear()  # the code just used would be refused as a replay
     return found[1]
+
+
+def test_the_code_that_added_the_app_is_used_up(alice: Party) -> None:
+    secret, client = add_app(), Client()
+    password(client)
+    assert client.post("/account/sign-in/code", {"code": code(secret)}).status_code == 200
+    assert client.get("/console/alice").status_code == 302
 
 
 def test_it_works(secret: str) -> None:

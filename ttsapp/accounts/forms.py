@@ -7,6 +7,9 @@ from typing import Any
 from allauth.account.forms import LoginForm
 from allauth.account.forms import ReauthenticateForm as PasswordForm
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.forms import ActivateTOTPForm
+from allauth.mfa.totp.internal.auth import TOTP
 from django import forms
 from django.core.exceptions import ValidationError
 
@@ -50,6 +53,15 @@ class _LimitedCode(forms.Form):
             raise too_many()
         code: str = super().clean_code()  # type: ignore[misc]
         attempts.forget_codes(self.user.get_username())
+        return code
+
+
+class AddAppForm(ActivateTOTPForm):  # type: ignore[misc]
+    """The code that shows that the app works is used up by that, as at signing in."""
+
+    def clean_code(self) -> str:
+        code: str = super().clean_code()
+        TOTP(Authenticator(user=self.user))._mark_code_used(code)
         return code
 
 
