@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import httpx
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from tests.ttsapp.browser import browser
@@ -14,7 +15,7 @@ from ttsapp.audit.models import AuditEntry
 from ttsapp.audit.services import SYSTEM
 from ttsapp.keys.models import ApiKey
 from ttsapp.keys.services import create_key
-from ttsapp.tenants.models import PlatformRole
+from ttsapp.tenants.models import PlatformRole, Tenant
 from ttsapp.tenants.services import set_platform_role, suspend_tenant
 
 MANAGER = "manage"
@@ -117,6 +118,40 @@ def test_limits_voices_and_tenants(api: httpx.Client, base: str) -> None:
     assert (tenant["slug"], tenant["role"]) == ("alice", "developer")
 
 
+NAMES = [
+    ({"name": "\u202e\u0007T"}, "name"),
+    *(({"slug": slug}, "slug") for slug in ("BEE", "-", "bee-", "login", "b\u0435e")),
+]
+
+
+@pytest.mark.parametrize(("wanted", "field"), NAMES)
+def test_a_name_that_no_tenant_has(
+    base: str, alice: Party, wanted: dict[str, str], field: str
+) -> None:
+    set_platform_role(SYSTEM, alice.user, PlatformRole.OPERATOR)
+    body = {"name": "Bee", "slug": "bee", **wanted}
+    with browser(base, "alice") as client:
+        made = client.post("/api/platform/tenants", json=body)
+        page = client.post("/platform/tenants", data=body)
+        if field == "name":
+            changed = client.patch("/api/platform/tenants/alice", json=wanted)
+            refused(changed, 400, "invalid_value", "name")
+    refused(made, 400, "invalid_value", field)
+    assert page.status_code == 400
+    assert [tenant.name for tenant in Tenant.objects.all()] == ["Alice"]
+
+
+def test_members_addresses_are_for_who_manages_them(
+    api: httpx.Client, base: str, alice: Party
+) -> None:
+    User.objects.update(email="alice@example.com")
+    with browser(base, "alice") as client:
+        (told,) = client.get("/api/tenants/alice/members").json()["results"]
+    assert told["email"] == "alice@example.com"
+    (told,) = api.get("members").json()["results"]
+    assert (told["username"], told["email"]) == ("alice", "")
+
+
 def test_an_operator_gives_a_tenant_its_share_of_the_engine(
     base: str, alice: Party, engine: ScriptedEngine
 ) -> None:
@@ -179,6 +214,10 @@ BAD = [
     ("usage?by=hour&since=2026-01-01&until=2026-03-01", None, "invalid_value", "since"),
     ("requests?ended=well", None, "invalid_value", "ended"),
     ("requests?page=2", None, "unknown_field", "page"),
+    ("keys?by=day", None, "unknown_field", "by"),
+    ("limits?x=1", None, "unknown_field", "x"),
+    ("voices?page_size=1", None, "unknown_field", "page_size"),
+    ("keys?x=1", {"name": "x", "scopes": ["speech"]}, "unknown_field", "x"),
 ]
 
 

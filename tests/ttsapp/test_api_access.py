@@ -64,7 +64,7 @@ MATRIX = [
     ),
     ("GET", "tenants/alice/limits", None, READ),
     ("GET", "tenants/alice/audit", None, OWNED),
-    ("GET", "tenants/alice/members", None, OWNED),
+    ("GET", "tenants/alice/members", None, READ),
     ("GET", "tenants/alice/requests", None, READ),
     ("GET", "tenants/alice/requests/{request}", None, READ),
     ("GET", "tenants/alice/usage", None, READ),

@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ttsapp.api.access import Access, in_platform, in_tenant
+from ttsapp.api.fields import Strict
 from ttsapp.tenants.models import Permission, PlatformPermission
 
 
@@ -45,9 +46,17 @@ class Pages(CursorPagination):
 
 
 class ApiView(viewsets.ViewSet):
-    """Nothing of it is kept by anybody on the way."""
+    """Nothing of it is kept by anybody on the way. `queries`: by action, the serializer that reads
+    the query; the others have none. `paged_actions` have a page's parameters beside it."""
 
     pagination_class = Pages
+    queries: ClassVar[Mapping[str, type[Strict]]] = {}
+    paged_actions: ClassVar[frozenset[str]] = frozenset()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        paging = Pages.parameters if self.action in self.paged_actions else ()
+        self.queries.get(self.action, Strict).check_known(request.query_params, paging)
 
     @property
     def default_response_headers(self) -> dict[str, str]:

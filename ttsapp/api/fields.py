@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -16,13 +17,19 @@ class Strict(serializers.Serializer[Any]):
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, dict):
-            known = [name for name, field in self.fields.items() if not field.read_only]
-            unknown = [str(name)[:50] for name in data if name not in known]
-            if unknown:
-                message = f"Unknown: leave it out. Known are {', '.join(known)}."
-                faults = {name: [message] for name in unknown}
-                raise serializers.ValidationError(faults, code="unknown_field")
+            self.check_known(data)
         return super().to_internal_value(data)
+
+    @classmethod
+    def check_known(cls, names: Iterable[Any], beside: Iterable[str] = ()) -> None:
+        """Raises ValidationError for names that are neither its own nor `beside` them."""
+        own = (name for name, field in cls().fields.items() if not field.read_only)
+        known = (*own, *beside)
+        if unknown := [str(name)[:50] for name in names if name not in known]:
+            message = "Unknown: leave it out."
+            message += f" Known are {', '.join(known)}." if known else ""
+            faults = {name: [message] for name in unknown}
+            raise serializers.ValidationError(faults, code="unknown_field")
 
     @classmethod
     def of_query(cls, request: Request, *paging: str) -> dict[str, Any]:

@@ -7,21 +7,20 @@ from typing import Any
 from django import forms
 
 from ttsapp.limits.forms import LimitsForm
-from ttsapp.tenants.models import RESERVED_SLUGS, Role, Tenant
+from ttsapp.tenants.models import Role, Tenant
+from ttsapp.tenants.names import check_line, check_slug
 
 
 class TenantForm(LimitsForm):
-    name = forms.CharField(max_length=100)
+    name = forms.CharField(max_length=100, validators=[check_line])
 
 
 class NewTenantForm(forms.Form):
-    name = forms.CharField(max_length=100, label="Name of the new tenant")
-    slug = forms.SlugField(max_length=50, label="Its name in addresses")
+    name = forms.CharField(max_length=100, label="Name of the new tenant", validators=[check_line])
+    slug = forms.CharField(max_length=50, label="Its name in addresses", validators=[check_slug])
 
     def clean_slug(self) -> Any:
         slug = self.cleaned_data["slug"]
-        if slug in RESERVED_SLUGS:
-            raise forms.ValidationError("The console has a page of this name: choose another.")
         if Tenant.objects.filter(slug=slug).exists():
             raise forms.ValidationError("Another tenant has it: choose another.")
         return slug
@@ -43,5 +42,7 @@ class RoleForm(forms.Form):
 
 
 class InvitationForm(RoleForm):
-    label = forms.CharField(max_length=200, label="Whom: a name or an address")
+    label = forms.CharField(
+        max_length=200, label="Whom: a name or an address", validators=[check_line]
+    )
     field_order = ("label", "role")

@@ -10,6 +10,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from ttsapp.limits.fields import LimitFields
+from ttsapp.tenants.names import check_line, check_slug
 
 
 class Permission(Enum):
@@ -95,8 +96,6 @@ _PLATFORM_PERMISSIONS = {
 
 
 MOST_SHARE = 100
-# A tenant's pages lie beside these.
-RESERVED_SLUGS = frozenset({"login", "logout"})
 
 
 class Tenant(LimitFields):
@@ -124,9 +123,12 @@ class Tenant(LimitFields):
 
     def clean(self) -> None:
         super().clean()
-        if self.slug in RESERVED_SLUGS:
-            message = "The console has a page of this name: choose another."
-            raise ValidationError({"slug": message})
+        for field, check in (("name", check_line), ("slug", check_slug)):
+            if field == "name" or self._state.adding:
+                try:
+                    check(getattr(self, field))
+                except ValidationError as error:
+                    raise ValidationError({field: error.messages}) from None
 
 
 class PlatformMembership(models.Model):

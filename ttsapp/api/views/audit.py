@@ -42,6 +42,8 @@ class Entry(serializers.Serializer[Any]):
 
 @extend_schema(tags=["audit"])
 class Audit(TenantView):
+    queries = dict.fromkeys(("list",), AuditQuery)
+    paged_actions = frozenset({"list"})
     permissions = dict.fromkeys(("list",), Permission.VIEW_AUDIT)
 
     @extend_schema(

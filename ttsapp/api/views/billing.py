@@ -90,6 +90,7 @@ class BillingView(TenantView):
 
 @extend_schema(tags=["billing"])
 class DocumentsView(TenantView):
+    paged_actions = frozenset({"list"})
     permissions = dict.fromkeys(("list", "retrieve"), Permission.VIEW_BILLING)
     lookup_field = "id"
     lookup_value_converter = "uuid"

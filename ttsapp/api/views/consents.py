@@ -57,6 +57,7 @@ class ConsentWithUse(Consent):
 
 @extend_schema(tags=["consents"])
 class Consents(TenantView):
+    paged_actions = frozenset({"list"})
     permissions = dict.fromkeys(("withdraw", "destroy"), Permission.MANAGE_VOICES)
     lookup_field = "id"
     lookup_value_converter = "slug"

@@ -88,6 +88,8 @@ class Costs(serializers.Serializer[Any]):
 
 @extend_schema(tags=["platform"])
 class CostsView(PlatformView):
+    queries = dict.fromkeys(("list",), CostsQuery)
+
     @extend_schema(summary="Cost, revenue and margin", parameters=[CostsQuery], responses=Costs)
     def list(self, request: Request) -> Response:
         wanted = CostsQuery.of_query(request)

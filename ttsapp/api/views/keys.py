@@ -21,6 +21,7 @@ from ttsapp.keys import rules, selectors, services
 from ttsapp.keys.models import ApiKey, Environment
 from ttsapp.keys.rules import USUAL_SCOPES, KeyScope
 from ttsapp.tenants.models import Permission
+from ttsapp.tenants.names import check_line
 
 LONGEST_OVERLAP_HOURS = 24 * 90
 
@@ -62,7 +63,7 @@ class KeyRules(LimitsFields):
 
 
 class NewKey(KeyRules):
-    name = serializers.CharField(max_length=100)
+    name = serializers.CharField(max_length=100, validators=[check_line])
     environment = serializers.ChoiceField(Environment.choices, default=Environment.LIVE)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -109,6 +110,7 @@ class MadeKey(Key):
 
 @extend_schema(tags=["keys"])
 class Keys(TenantView):
+    paged_actions = frozenset({"list"})
     permissions = dict.fromkeys(
         ("create", "partial_update", "rotate", "revoke"), Permission.MANAGE_KEYS
     )

@@ -47,6 +47,7 @@ class LexiconWord(NewWord):
 
 @extend_schema(tags=["lexicon"])
 class Lexicon(TenantView):
+    paged_actions = frozenset({"list"})
     permissions = dict.fromkeys(("create", "partial_update", "destroy"), Permission.MANAGE_VOICES)
     lookup_field = "id"
     lookup_value_converter = "int"

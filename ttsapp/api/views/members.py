@@ -17,19 +17,23 @@ from ttsapp.tenants.models import Membership, Permission, Role
 
 class Member(serializers.Serializer[Any]):
     username = serializers.CharField(source="user.username")
-    email = serializers.CharField(source="user.email")
+    email = serializers.CharField(source="user.email", help_text="Empty but for owners and admins.")
     role = serializers.ChoiceField(Role.choices)
     created_at = serializers.DateTimeField()
 
 
 @extend_schema(tags=["members"])
 class Members(TenantView):
-    permissions = dict.fromkeys(("list",), Permission.MANAGE_MEMBERS)
+    paged_actions = frozenset({"list"})
 
     @extend_schema(summary="List members, newest first", responses=Member(many=True))
     def list(self, request: Request) -> Response:
-        return self.paged(selectors.members(self.access.tenant), _documents)
+        return self.paged(selectors.members(self.access.tenant), self._documents)
 
-
-def _documents(members: Iterable[Membership]) -> Any:
-    return Member(members, many=True).data
+    def _documents(self, members: Iterable[Membership]) -> Any:
+        """As in the console, addresses are for who manages members."""
+        found = Member(members, many=True).data
+        if not self.access.role.may(Permission.MANAGE_MEMBERS):
+            for one in found:
+                one["email"] = ""
+        return found

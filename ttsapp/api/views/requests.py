@@ -49,6 +49,8 @@ class LoggedRequest(serializers.Serializer[RequestLog]):
 
 @extend_schema(tags=["requests"])
 class Requests(TenantView):
+    queries = dict.fromkeys(("list",), RequestQuery)
+    paged_actions = frozenset({"list"})
     lookup_field = "id"
     lookup_value_converter = "uuid"
 

@@ -23,11 +23,11 @@ from ttsapp.limits.rules import Limits
 from ttsapp.tenants import selectors, services
 from ttsapp.tenants.models import (
     MOST_SHARE,
-    RESERVED_SLUGS,
     PlatformPermission,
     Role,
     Tenant,
 )
+from ttsapp.tenants.names import check_line, check_slug
 
 
 class OwnTenant(serializers.Serializer[Any]):
@@ -65,7 +65,7 @@ class TenantQuery(Strict):
 
 
 class TenantChange(LimitsFields):
-    name = serializers.CharField(max_length=100, required=False)
+    name = serializers.CharField(max_length=100, required=False, validators=[check_line])
     engine_share = serializers.IntegerField(
         min_value=1,
         max_value=MOST_SHARE,
@@ -75,19 +75,17 @@ class TenantChange(LimitsFields):
 
 
 class NewTenant(TenantChange):
-    name = serializers.CharField(max_length=100)
-    slug = serializers.SlugField(max_length=50)
-
-    def validate_slug(self, slug: str) -> str:
-        if slug in RESERVED_SLUGS:
-            message = "The console has a page of this name: choose another."
-            raise serializers.ValidationError(message)
-        return slug
+    name = serializers.CharField(max_length=100, validators=[check_line])
+    slug = serializers.CharField(max_length=50, validators=[check_slug])
 
 
 class Suspension(Strict):
     reason = serializers.CharField(
-        max_length=300, default="", allow_blank=True, help_text="The tenant's people read it."
+        max_length=300,
+        default="",
+        allow_blank=True,
+        validators=[check_line],
+        help_text="The tenant's people read it.",
     )
 
 
@@ -102,6 +100,8 @@ class PlatformTenant(LimitsFields):
 
 @extend_schema(tags=["platform"])
 class PlatformTenants(PlatformView):
+    queries = dict.fromkeys(("list",), TenantQuery)
+    paged_actions = frozenset({"list"})
     permissions = dict.fromkeys(
         ("create", "partial_update", "suspend", "restore"), PlatformPermission.MANAGE_TENANTS
     )

@@ -68,6 +68,8 @@ class Usage(serializers.Serializer[Any]):
 
 @extend_schema(tags=["usage"])
 class UsageView(TenantView):
+    queries = dict.fromkeys(("list",), UsageQuery)
+
     @extend_schema(summary="What was used", parameters=[UsageQuery], responses=Usage)
     def list(self, request: Request) -> Response:
         wanted = UsageQuery.of_query(request)

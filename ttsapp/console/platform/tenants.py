@@ -21,6 +21,7 @@ from ttsapp.limits.rules import Limits
 from ttsapp.tenants import invitations, selectors, services
 from ttsapp.tenants.forms import NewTenantForm, TenantForm
 from ttsapp.tenants.models import Invitation, PlatformPermission, PlatformRole, Role, Tenant
+from ttsapp.tenants.names import check_line
 
 PAGE = 50
 
@@ -35,11 +36,15 @@ class SearchForm(forms.Form):
 
 
 class ReasonForm(forms.Form):
-    reason = forms.CharField(max_length=300, label="Reason, which the tenant's people read")
+    reason = forms.CharField(
+        max_length=300, label="Reason, which the tenant's people read", validators=[check_line]
+    )
 
 
 class OwnerForm(forms.Form):
-    label = forms.CharField(max_length=200, label="Whom: a name or an address")
+    label = forms.CharField(
+        max_length=200, label="Whom: a name or an address", validators=[check_line]
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -22,6 +22,7 @@ from ttsapp.keys.forms import KeyRulesForm
 from ttsapp.keys.models import ApiKey, Environment
 from ttsapp.keys.secrets import parse
 from ttsapp.tenants.models import Membership, Permission
+from ttsapp.tenants.names import check_line
 
 # The new key waits for its one showing in its maker's own browser: nothing on the server keeps it.
 COOKIE = "new_key"
@@ -29,7 +30,7 @@ COOKIE_SECONDS = 120
 
 
 class KeyForm(KeyRulesForm):
-    name = forms.CharField(max_length=100)
+    name = forms.CharField(max_length=100, validators=[check_line])
     environment = forms.ChoiceField(choices=Environment.choices, initial=Environment.LIVE)
     days = forms.IntegerField(min_value=1, max_value=3650, required=False, label="Days")
 
