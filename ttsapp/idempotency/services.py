@@ -19,6 +19,7 @@ from billing.statements import insert_new
 from ttsapp import ids
 from ttsapp.idempotency.models import KeyedRequest
 from ttsapp.speech.models import RequestLog
+from ttsapp.voices.models import Voice
 
 # A process that lives renews a claim several times in a lease, also past a database that is away
 # for a moment.
@@ -75,10 +76,13 @@ def claim(wanted: Claim) -> Kept | None:
 
 
 def keep(done: Claim, headers: Mapping[str, str], body: bytes | None, size: int) -> bool:
-    """Only of what was spoken to its end, as the ledger has it; anything else may be tried again.
+    """Only of what was spoken to its end, as the ledger has it; anything else may be tried again,
+    and a voice that was deleted meanwhile leaves nothing.
 
     False when it was released instead."""
-    if not UsageEvent.objects.filter(pk=done.request_id, outcome=Outcome.COMPLETED).exists():
+    spoken = UsageEvent.objects.filter(pk=done.request_id, outcome=Outcome.COMPLETED).first()
+    gone = Voice.objects.filter(deleted_at__isnull=False)
+    if spoken is None or gone.filter(public_id=spoken.voice).exists():
         release(done)
         return False
     return bool(_own(done).update(is_running=False, headers=dict(headers), body=body, size=size))

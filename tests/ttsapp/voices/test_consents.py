@@ -93,6 +93,21 @@ def test_withdrawal_and_deletion_end_kept_answers_too(
     assert "idempotent-replayed" in speak(http, alice, "Anna", key="two").headers
 
 
+def test_a_voice_that_is_deleted_while_it_speaks_leaves_no_answer(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party
+) -> None:
+    voice = made(http, alice)
+    cloning.script.hold_after = 1
+    body = {"model": "tts-1", "voice": voice, "input": "Hello.", "response_format": "pcm"}
+    headers = {**alice.headers, "Idempotency-Key": "one"}
+    with http.stream("POST", "/v1/audio/speech", json=body, headers=headers) as first:
+        assert KeyedRequest.objects.get().is_running
+        http.delete(f"/v1/audio/voices/{voice}", headers=alice.headers).raise_for_status()
+        cloning.release.set()
+        first.read()
+    assert not KeyedRequest.objects.exists()
+
+
 def test_two_web_processes_agree(
     http: httpx.Client, cloning: ScriptedEngine, alice: Party, monkeypatch: pytest.MonkeyPatch
 ) -> None:
