@@ -24,6 +24,12 @@ def voice_of(caller: Caller, public_id: str) -> Voice | None:
     return found if found is not None and _may_use(caller, found) else None
 
 
+def voices_named(caller: Caller, prefix: str) -> list[Voice]:
+    """Those of the tenant's own that the key may use and whose name begins so."""
+    found = selectors.voices_named(caller.tenant_id, prefix)
+    return [voice for voice in found if _may_use(caller, voice)]
+
+
 def check_consent(caller: Caller, consent: Consent) -> None:
     """Before it is changed. Raises ApiError 403 where voices beyond the key's rest on it."""
     resting = Voice.objects.filter(consent=consent, deleted_at=None)

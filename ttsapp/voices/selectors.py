@@ -226,11 +226,10 @@ def outdated(served: Mapping[str, str]) -> list[tuple[Voice, VoiceVersion]]:
     ]
 
 
-def page_of_voices(tenant_id: int, prefix: str, start: int, size: int) -> tuple[list[Voice], int]:
-    """Those of the tenant's own whose name begins so, and how many there are in all."""
+def voices_named(tenant_id: int, prefix: str) -> QuerySet[Voice]:
+    """Those of the tenant's own whose name begins so."""
     found = Voice.objects.filter(tenant_id=tenant_id, deleted_at=None, name__startswith=prefix)
-    rows = found.select_related("consent")[start : start + size]
-    return list(rows), found.count()
+    return found.select_related("consent")
 
 
 def consents(tenant: Tenant | int) -> QuerySet[Consent]:

@@ -14,6 +14,7 @@ from ttsapp.voices.models import Consent, Share, Voice
 from ttsapp.voices.services import shelves
 
 CONSENTS = "/v1/audio/voice_consents"
+CUSTOMIZATION = "/api/v1/services/audio/tts/customization"
 
 
 def bound(party: Party, *voices: str) -> Party:
@@ -38,7 +39,7 @@ def test_it_makes_no_voice(http: httpx.Client, cloning: ScriptedEngine, alice: P
         http.post("/v1/voices/add", data=form, files={"files": b"x"}, headers=key.headers),
         http.post("/voices/clone", data=form, files={"clip": b"x"}, headers=key.headers),
         http.post(
-            "/api/v1/services/audio/tts/customization",
+            CUSTOMIZATION,
             json={"model": "voice-enrollment", **sample},
             headers=key.headers,
         ),
@@ -62,6 +63,19 @@ def test_it_changes_and_deletes_no_other(
     ]
     assert [answer.status_code for answer in answers] == [404, 404, 404, 403, 403]
     assert (Voice.objects.get().state, Voice.objects.get().name) == ("active", "Ann")
+
+
+def test_dashscopes_list_of_voices(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party
+) -> None:
+    voice = made(http, alice)
+    asked = {"model": "voice-enrollment", "input": {"action": "list_voice"}}
+    listed = [
+        http.post(CUSTOMIZATION, json=asked, headers=party.headers).json()["output"]
+        for party in (bound(alice, "Anna"), bound(alice, voice))
+    ]
+    assert [each["total_count"] for each in listed] == [0, 1]
+    assert listed[1]["voice_list"][0]["voice_id"] == voice
 
 
 @pytest.mark.parametrize("name", ["Anna", "alloy"])

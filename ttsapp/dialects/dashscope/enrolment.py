@@ -20,7 +20,7 @@ from ttsapp.errors import ApiError, invalid
 from ttsapp.http import json_response, request_id
 from ttsapp.ids import uuid7
 from ttsapp.keys.authentication import Caller
-from ttsapp.voices import bound, fields, selectors
+from ttsapp.voices import bound, fields
 from ttsapp.voices.clips.fetching import recording_of
 from ttsapp.voices.models import Voice
 from ttsapp.voices.services import cloning, registry
@@ -109,12 +109,10 @@ async def _list(caller: Caller, family: Family, given: Given) -> dict[str, Any]:
     if not 1 <= size <= _MOST_OF_A_PAGE or index < 0:
         message = f"input.page_size may be 1 to {_MOST_OF_A_PAGE}, input.page_index 0 or more."
         raise invalid(message, "input.page_size")
-    prefix = given.get("prefix", "")
-    rows, total = await database.read(
-        selectors.page_of_voices, caller.tenant_id, prefix, index * size, size
-    )
-    found = [_described(family, row) for row in rows]
-    return {"voice_list": found, "total_count": total, "page_index": index, "page_size": size}
+    rows = await database.read(bound.voices_named, caller, given.get("prefix", ""))
+    shown = rows[index * size : (index + 1) * size]
+    found = [_described(family, row) for row in shown]
+    return {"voice_list": found, "total_count": len(rows), "page_index": index, "page_size": size}
 
 
 async def _query(caller: Caller, family: Family, given: Given) -> dict[str, Any]:
