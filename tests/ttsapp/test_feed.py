@@ -68,6 +68,14 @@ def test_a_token_stream_without_blanks_ends_anywhere() -> None:
     assert streams(feed(TextMode.TOKEN, LIMIT, "english"), ["x" * 100]) == ["x" * 60, "x" * 40]
 
 
+def test_a_token_stream_past_its_limit_ends_where_it_would_have_in_one_text() -> None:
+    written = ["x" * 50, "y" * 30]
+    assert streams(feed(TextMode.TOKEN, LIMIT, "english"), written) == [
+        "x" * 50 + "y" * 10,
+        "y" * 20,
+    ]
+
+
 @given(TEXTS)
 def test_nothing_is_lost_and_no_stream_is_too_long(texts: list[str]) -> None:
     text = "".join(texts)

@@ -13,7 +13,8 @@ import pytest
 
 # Truncated tables need not survive a power cut.
 POSTGRES = "postgres://postgres@127.0.0.1:5432/parlance?options=-c%20synchronous_commit%3Doff"
-REDIS = "redis://127.0.0.1:6379/0"
+# Not the one that tests of this run use beside it.
+REDIS = "redis://127.0.0.1:6379/8"
 HERE = Path(__file__).parent
 CORE = (
     "speech",

@@ -93,7 +93,8 @@ class Stores:
         except (RedisError, OSError, TimeoutError) as error:
             self._away_until = time.monotonic() + PAUSE_SECONDS
             log.error(
-                "limits are kept by this process alone: Redis does not answer", error=repr(error)
+                "limits are kept by this process alone: Redis does not answer",
+                error=f"{type(error).__name__}: {error}",
             )
             raise AwayError from error
 

@@ -83,15 +83,14 @@ class TokenFeed:
 
     def _end(self) -> int:
         """Where in the held text the stream ends; 0: not there."""
-        given = len(self._given)
+        given, most = len(self._given), max(1, self._limit * 3 // 2 - self._length)
         for match in self._SENTENCE.finditer(self._given + self._held):
             end = match.end() - given
-            if end > 0 and self._length + end >= self._limit // 2:
+            if 0 < end <= most and self._length + end >= self._limit // 2:
                 return end
         room = max(0, self._limit - self._length)
-        if blank := self._held.find(" ", room) + 1:
+        if blank := self._held.find(" ", room, most) + 1:
             return blank
-        most = max(1, room + self._limit // 2)
         return most if len(self._held) > most else 0
 
 
