@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -106,9 +106,18 @@ class EngineProcess:
     def open(self) -> grpc.aio.StreamStreamCall:
         return self.stub.Synthesize(timeout=PATIENCE_S)
 
-    async def ask(self, requests: Iterable[pb.SynthesizeRequest]) -> Answer:
+    async def ask(self, requests: Sequence[pb.SynthesizeRequest]) -> Answer:
         """Sends all requests, closes its side, and reads to the end."""
+        for _ in range(5):
+            try:
+                return await self._asked(requests)
+            except grpc.aio.AioRpcError as error:
+                # The client itself breaks a call that is refused while it still writes.
+                if "execute_batch" not in (error.debug_error_string() or ""):
+                    raise
+        raise AssertionError("every call broke while it was written")
 
+    async def _asked(self, requests: Sequence[pb.SynthesizeRequest]) -> Answer:
         async def sent() -> AsyncIterator[pb.SynthesizeRequest]:
             for request in requests:
                 yield request

@@ -167,7 +167,7 @@ def test_barge_in_frees_the_engine_and_says_what_was_spoken(product: Product) ->
         send(socket, type="text", text=LONG_TEXT)
         send(socket, type="end")
         assert isinstance(socket.recv(PATIENCE), bytes)
-        eventually(lambda: product.streams() == 1)
+        eventually(lambda: product.reservations() == 1)
         send(socket, type="cancel")
         _, finished = hear(socket)
         eventually(lambda: product.streams() == 0)
@@ -193,8 +193,10 @@ def test_a_client_that_leaves_frees_the_engine(product: Product) -> None:
     url = f"{product.base}/v1/audio/speech"
     body = speech(LONG_TEXT)
     with httpx.stream("POST", url, json=body, headers=product.headers, timeout=60) as response:
-        next(response.iter_raw())
-        eventually(lambda: product.streams() == 1)
+        assert response.status_code == 200
+        pieces = response.iter_raw()
+        next(pieces)
+        eventually(lambda: product.reservations() == 1)
     eventually(lambda: product.streams() == 0, PATIENCE)
     eventually(lambda: product.usage()[-1][0] == "cancelled")
     assert 0 <= product.usage()[-1][1] < len(LONG_TEXT)
