@@ -50,7 +50,7 @@ end
 local function drop_dead(leases, held)
   local dead = redis.call('ZRANGEBYSCORE', leases, '-inf', now)
   for _, name in ipairs(dead) do
-    redis.call('HINCRBY', held, '=', -tonumber(redis.call('HGET', held, name) or 0))
+    redis.call('HINCRBY', held, '=', 0 - tonumber(redis.call('HGET', held, name) or 0))
     redis.call('HDEL', held, name)
   end
   if #dead > 0 then redis.call('ZREMRANGEBYSCORE', leases, '-inf', now) end

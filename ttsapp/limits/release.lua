@@ -1,4 +1,5 @@
 -- KEYS as for admit.lua. ARGV: now or 0, lease, characters that came later, characters charged.
+-- Minus nothing is no integer to Redis: what was held is taken from 0.
 local now = tonumber(ARGV[1])
 if now == 0 then
   local time = redis.call('TIME')
@@ -8,7 +9,7 @@ local lease, more, charged = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local slot = string.format('%d', math.floor(now / 5000))
 for key = 1, #KEYS, 4 do
   if redis.call('ZREM', KEYS[key + 1], lease) == 1 then
-    redis.call('HINCRBY', KEYS[key + 2], '=', -tonumber(redis.call('HGET', KEYS[key + 2], lease) or 0))
+    redis.call('HINCRBY', KEYS[key + 2], '=', 0 - tonumber(redis.call('HGET', KEYS[key + 2], lease) or 0))
     redis.call('HDEL', KEYS[key + 2], lease)
   end
   if more > 0 then
