@@ -12,8 +12,8 @@ from websockets.sync.client import ClientConnection, connect
 
 from tests.ttsapp import elevenlabs_socket as elevenlabs
 from tests.ttsapp.conftest import Party, eventually
+from tests.ttsapp.live_socket.client import PATH, refused, send, start
 from tests.ttsapp.scripted_engine import ScriptedEngine
-from tests.ttsapp.test_socket import PATH, refused, send, start
 
 PATHS = (PATH, "/tts/websocket", "/api-ws/v1/realtime", "/v1/speak")
 

@@ -13,8 +13,8 @@ from websockets.sync.client import connect
 
 from billing.models import UsageEvent
 from tests.ttsapp.conftest import Party, eventually, speech
+from tests.ttsapp.live_socket.client import PATH, hear, send, start
 from tests.ttsapp.scripted_engine import ScriptedEngine, spoken
-from tests.ttsapp.test_socket import PATH, hear, send, start
 from ttsapp.audit.services import SYSTEM
 from ttsapp.keys.services import revoke_key
 from ttsapp.speech.models import RequestLog
