@@ -67,11 +67,7 @@ def to_invoice(now: datetime) -> list[BillingDetails]:
 
 def month_so_far(tenant: Tenant, month: date) -> Draft | None:
     """What the month comes to by what is in the ledger now; None without a price book."""
-    book = price_list().book(tenant.pk, month)
-    if book is None:
-        return None
-    used = uses.by_day(month, uses.next_month(month), tenant.pk)
-    return draft(book, month, used)
+    return next(iter(latest_months(tenant, month, 1)), None)
 
 
 def latest_months(tenant: Tenant, month: date, count: int) -> list[Draft]:

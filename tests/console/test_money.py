@@ -14,9 +14,11 @@ from billing.invoices.models import Document, Seller
 from billing.invoices.tasks import issue_all
 from billing.prices.models import PriceBook, PriceVersion
 from billing.prices.selectors import kept
+from billing.prices.services import agree, create_book
 from tests.billing.selling import AFTER, EUR, MAY, customer, price_book, seller, speak
 from tests.console.conftest import SignIn
 from tests.ttsapp.conftest import Party
+from ttsapp.audit.services import SYSTEM
 from ttsapp.voices.models import Kind, Voice
 
 TODAY = datetime.now(UTC).date()
@@ -82,6 +84,18 @@ def test_what_was_spoken_without_a_price_is_told(sign_in: SignIn, alice: Party) 
     page = sign_in("alice").get("/console/alice/billing").content.decode()
     assert "1,200 characters in 1 request, and no price" in page
     assert "make the first call" not in page
+
+
+def test_a_month_without_a_price_has_no_earlier_months_sum(sign_in: SignIn, alice: Party) -> None:
+    price_book()
+    speak(alice.tenant, 1200, datetime.now(UTC).replace(day=1) - timedelta(days=1))
+    empty = create_book(SYSTEM, "Empty", "empty", "EUR")
+    agree(SYSTEM, alice.tenant, empty, TODAY.replace(day=1))
+
+    page = sign_in("alice").get("/console/alice/billing")
+
+    assert (page.context["book"], page.context["draft"]) == (None, None)
+    assert page.context["months"][-1].characters == 1200
 
 
 def test_a_refused_version_says_why_and_keeps_what_was_typed(operator: Client) -> None:

@@ -16,7 +16,7 @@ from billing.credit import services as credit_services
 from billing.invoices import forms, parties, selectors
 from billing.invoices.models import BillingDetails
 from billing.prices.forms import AgreementForm
-from billing.prices.selectors import agreements, price_list
+from billing.prices.selectors import agreements
 from billing.prices.services import agree
 from ttsapp.audit.services import Actor
 from ttsapp.console.access import platform_page
@@ -105,14 +105,14 @@ def _show(
     status: int = 200,
 ) -> HttpResponse:
     month = datetime.now(UTC).date().replace(day=1)
-    book = price_list().book(tenant.pk, month)
+    draft = selectors.month_so_far(tenant, month)
     details = selectors.details(tenant)
-    currency = {"currency": book.currency} if book else {}
+    currency = {"currency": draft.currency} if draft else {}
     content = {
         "shown": tenant,
-        "book": book,
+        "book": draft.book if draft else None,
         "agreements": agreements(tenant),
-        "draft": selectors.month_so_far(tenant, month),
+        "draft": draft,
         "month": month,
         "billing_details": details,
         "details": _details_form(tenant, details, month),

@@ -11,7 +11,6 @@ from django.views.decorators.http import require_safe
 from billing import reports
 from billing.credit import selectors as credit
 from billing.invoices import selectors
-from billing.prices.selectors import price_list
 from billing.prices.uses import midnight, next_month
 from ttsapp.console.access import member_page
 from ttsapp.console.files import document_pdf, documents_csv
@@ -26,11 +25,12 @@ ENTRIES = 20
 @member_page(Permission.VIEW_BILLING)
 def billing(request: HttpRequest, membership: Membership) -> HttpResponse:
     tenant, month = membership.tenant, _this_month()
-    book = price_list().book(tenant.pk, month)
     drafts = selectors.latest_months(tenant, month, MONTHS)
+    draft = next((each for each in drafts if each.month == month), None)
+    book = draft.book if draft else None
     content = {
         "month": month,
-        "draft": drafts[-1] if drafts else None,
+        "draft": draft,
         "months": drafts,
         "used": reports.between(tenant, midnight(month), midnight(next_month(month))),
         "book": book,
