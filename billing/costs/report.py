@@ -22,7 +22,7 @@ def report(since: date, until: date, target: Fraction = TARGET_UTILISATION) -> R
     """UTC days from `since` to before `until`."""
     found, sold = selectors.hours(since, until), sold_by_day(since, until)
     days = _days(since, until, found, sold)
-    total = _total([day.figures for day in days])
+    total = _total(day.figures for day in days)
     classes = by_class(found, total, target)
     return Report(
         since,
@@ -36,6 +36,12 @@ def report(since: date, until: date, target: Fraction = TARGET_UTILISATION) -> R
         _elsewhere(sold),
         tuple(each.name for each in classes if each.per_hour is None and each.up_hours),
     )
+
+
+def totals(since: date, until: date) -> Figures:
+    """The report's totals alone, without asking for whom or by which engines they came about."""
+    days = _days(since, until, selectors.hours(since, until), sold_by_day(since, until))
+    return _total(day.figures for day in days)
 
 
 def _elsewhere(sold: Iterable[Sold]) -> Mapping[str, int]:

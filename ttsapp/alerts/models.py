@@ -18,7 +18,10 @@ class State(models.TextChoices):
 
     @property
     def is_trouble(self) -> bool:
-        return self in (State.WARNING, State.ALERT)
+        return self in TROUBLE
+
+
+TROUBLE = (State.WARNING, State.ALERT)
 
 
 class Alert(models.Model):

@@ -10,6 +10,7 @@ from django.db.models import Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from ttsapp.alerts.models import (
+    TROUBLE,
     Alert,
     AlertChange,
     Asking,
@@ -20,8 +21,6 @@ from ttsapp.alerts.models import (
     Webhook,
 )
 from ttsapp.alerts.rules import BY_CODE, RULES, Rule
-
-TROUBLE = (State.WARNING, State.ALERT)
 
 
 @dataclass(frozen=True, slots=True)

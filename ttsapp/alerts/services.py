@@ -12,6 +12,7 @@ from django.utils import timezone
 from ttsapp.alerts import notices
 from ttsapp.alerts.measures import Measured
 from ttsapp.alerts.models import (
+    TROUBLE,
     Alert,
     AlertChange,
     Asking,
@@ -82,7 +83,7 @@ def settle(alert: Alert, now: datetime) -> bool:
 def clear(rule: Rule, now: datetime) -> None:
     """The same of those that were in no trouble: last year's figure is not today's."""
     left = Alert.objects.filter(rule=rule.code, tenant__isnull=False, checked_at__lt=now)
-    left.exclude(state__in=(State.WARNING, State.ALERT)).update(
+    left.exclude(state__in=TROUBLE).update(
         state=State.OK, step=0, value=None, text=rule.nothing, checked_at=now
     )
 

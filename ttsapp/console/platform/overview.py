@@ -9,14 +9,16 @@ from fractions import Fraction
 from typing import Any
 
 from asgiref.sync import async_to_sync
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from billing import money
-from billing.costs.report import report
+from billing.costs.report import totals
 from billing.rollups import selectors as rollups
 from ttsapp.alerts import selectors as alerts
+from ttsapp.alerts.models import TROUBLE
 from ttsapp.console import charts
 from ttsapp.console.access import platform_page
 from ttsapp.console.live import cells
@@ -80,7 +82,7 @@ async def _look() -> Snapshot:
 
 
 def _is_trouble(standing: alerts.Standing) -> bool:
-    return standing.alert is not None and standing.alert.state in alerts.TROUBLE
+    return standing.alert is not None and standing.alert.state in TROUBLE
 
 
 def _hours(now: datetime) -> list[Hour]:
@@ -109,19 +111,18 @@ def _hour(start: datetime, row: dict[str, Any]) -> Hour:
 def _money(today: date) -> Money:
     """Today beside the seven days before it, and the month so far."""
     tomorrow = today + timedelta(days=1)
-    now, before = report(today, tomorrow), report(today - timedelta(days=7), today)
-    month = report(today.replace(day=1), tomorrow)
-    currency, margin = month.currency, month.total.margin
+    now, before = totals(today, tomorrow), totals(today - timedelta(days=7), today)
+    month = totals(today.replace(day=1), tomorrow)
     return Money(
-        per_million=_text(now.total.cost_per_million, currency),
-        per_million_before=_text(before.total.cost_per_million, currency),
-        revenue=_text(month.total.revenue, currency) or "",
-        margin=None if margin is None else f"{100 * float(margin):.0f} %",
+        per_million=_text(now.cost_per_million),
+        per_million_before=_text(before.cost_per_million),
+        revenue=_text(month.revenue) or "",
+        margin=None if month.margin is None else f"{100 * float(month.margin):.0f} %",
     )
 
 
-def _text(micros: Fraction | None, currency: str) -> str | None:
-    return None if micros is None else money.text(round(micros), currency)
+def _text(micros: Fraction | None) -> str | None:
+    return None if micros is None else money.text(round(micros), settings.CURRENCY)
 
 
 def _characters(hours: Sequence[Hour]) -> charts.Chart:
