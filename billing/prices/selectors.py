@@ -25,7 +25,7 @@ USABLE_SECONDS = 5.0
 def price_list() -> PriceList:
     """Everything there is, read now: three queries, whatever there is of it."""
     found = PriceBook.objects.prefetch_related("versions__rates").order_by("pk")
-    books = {book.slug: _book(book) for book in found if book.versions.all()}
+    books = {row.slug: book for row in found if (book := book_of(row)) is not None}
     agreed: defaultdict[int, tuple[Agreed, ...]] = defaultdict(tuple)
     for row in Agreement.objects.order_by("from_month").select_related("book"):
         agreed[row.tenant_id] += (Agreed(row.from_month, row.book.slug),)
@@ -56,6 +56,12 @@ kept = _Kept()
 
 def books() -> QuerySet[PriceBook]:
     return PriceBook.objects.prefetch_related("versions__rates", "agreements__tenant")
+
+
+def book_of(row: PriceBook) -> Book | None:
+    """One of `books` as the price list has it; None: it has no version yet."""
+    versions = tuple(_version(version) for version in row.versions.all())
+    return Book(row.slug, row.name, row.currency, row.is_default, versions) if versions else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +99,6 @@ def terms_in_force(tenant_id: int, day: date) -> Terms | None:
 
 def _sales(since: date, until: date) -> QuerySet[DaySale]:
     return DaySale.objects.filter(day__gte=since, day__lt=until)
-
-
-def _book(row: PriceBook) -> Book:
-    versions = tuple(_version(version) for version in row.versions.all())
-    return Book(row.slug, row.name, row.currency, row.is_default, versions)
 
 
 def _version(row: PriceVersion) -> Version:

@@ -81,7 +81,7 @@ def _find(slug: str) -> PriceBook:
 
 
 def _shown(row: PriceBook) -> Shown:
-    prices = selectors.price_list().books.get(row.slug)
+    prices = selectors.book_of(row)
     return Shown(row, prices, prices.version(_today()).terms.version if prices else None)
 
 
@@ -94,12 +94,7 @@ def _rates(shown: Shown) -> Any:
 def _list(
     request: HttpRequest, role: PlatformRole, form: forms.BookForm, status: int = 200
 ) -> HttpResponse:
-    prices = selectors.price_list().books
-    shown = [
-        Shown(row, book, book.version(_today()).terms.version if book else None)
-        for row in selectors.books()
-        for book in [prices.get(row.slug)]
-    ]
+    shown = [_shown(row) for row in selectors.books()]
     return page(request, role, "price_books", {"books": shown, "form": form}, status)
 
 
