@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
-from django.db.models import Count, Min, Q
+from django.db.models import Count, Exists, Min, OuterRef, Q
 
 from billing.rollups import selectors as rollups
 from billing.upkeep.findings import unresolved
@@ -117,11 +117,11 @@ def spend(now: datetime) -> Iterator[Measured]:
 
 
 def new_networks(now: datetime) -> Iterator[Measured]:
-    new = SeenNetwork.objects.filter(seen_at__gte=now - DAY).select_related("key")
+    before = SeenNetwork.objects.filter(key=OuterRef("key"), seen_at__lt=OuterRef("seen_at"))
+    new = SeenNetwork.objects.filter(Exists(before), seen_at__gte=now - DAY)
     counts: dict[int, list[str]] = {}
-    for row in new:
-        if SeenNetwork.objects.filter(key=row.key, seen_at__lt=row.seen_at).exists():
-            counts.setdefault(row.key.tenant_id, []).append(f"{row.key.name} from {row.network}")
+    for row in new.select_related("key"):
+        counts.setdefault(row.key.tenant_id, []).append(f"{row.key.name} from {row.network}")
     for tenant_id, found in counts.items():
         yield Measured(len(found), "; ".join(found)[:300], tenant_id)
 
