@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
+
+from billing.prices.uses import midnight
 
 DAY = timedelta(days=1)
 # A year and the day that a leap year adds.
@@ -33,11 +35,7 @@ def read_days(options: dict[str, Any]) -> tuple[datetime, datetime]:
     first = options["since"] or last - (options["usual"] - 1) * DAY
     if not timedelta(0) <= last - first < MOST_DAYS * DAY:
         raise CommandError(f"--since to --until must be 1 to {MOST_DAYS} days, in that order")
-    return _midnight(first), _midnight(last) + DAY
-
-
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time.min, UTC)
+    return midnight(first), midnight(last) + DAY
 
 
 def _day(text: str) -> date:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, time
+from datetime import datetime
 
 from django.db.models import Sum
 
 from billing.invoices.models import Document, Kind
-from billing.prices.uses import next_month
+from billing.prices.uses import midnight, next_month
 from billing.rollups.selectors import total
 from billing.upkeep.findings import Difference
 
@@ -21,8 +21,7 @@ def invoices(since: datetime, until: datetime) -> Iterator[Difference]:
         kind=Kind.INVOICE, month__gte=since.date().replace(day=1), month__lt=until.date()
     )
     for invoice in issued.annotate(characters=Sum("lines__characters")).order_by("pk"):
-        begin = datetime.combine(invoice.month, time.min, UTC)
-        end = datetime.combine(next_month(invoice.month), time.min, UTC)
+        begin, end = midnight(invoice.month), midnight(next_month(invoice.month))
         names = ("billed_characters", "top_up_characters")
         charged = sum(total(begin, end, names, tenant_id=invoice.tenant_id).values())
         if invoice.characters != charged:

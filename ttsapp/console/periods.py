@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils import timezone
+
+from billing.prices.uses import midnight
 
 MOST_DAYS = 366
 # Room on both sides for days to be added and taken away, and for any time zone.
@@ -47,12 +49,13 @@ class DatesForm(forms.Form):
         return cleaned
 
     def start(self) -> datetime | None:
-        return _midnight(self.cleaned_data.get("since"))
+        first: date | None = self.cleaned_data.get("since")
+        return midnight(first) if first else None
 
     def end(self) -> datetime | None:
         """The first moment that is no longer in the range."""
         last: date | None = self.cleaned_data.get("until")
-        return _midnight(last + timedelta(days=1)) if last else None
+        return midnight(last + timedelta(days=1)) if last else None
 
 
 class PeriodForm(DatesForm):
@@ -74,7 +77,3 @@ class PeriodForm(DatesForm):
 def today() -> datetime:
     """Midnight, UTC."""
     return timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-
-
-def _midnight(day: date | None) -> datetime | None:
-    return datetime.combine(day, time.min, UTC) if day else None
