@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import random
 from datetime import UTC, date, datetime
-from uuid import UUID
 
 from billing.invoices.models import BillingDetails, Seller
 from billing.invoices.parties import save_details, save_seller
@@ -12,9 +10,7 @@ from billing.prices.models import PriceBook
 from billing.prices.rates import ANY, Rate, Tier, VoiceKind
 from billing.prices.selectors import kept
 from billing.prices.services import add_version, create_book
-from billing.rating import Outcome
-from billing.services import Metered, Usage, settle
-from ttsapp import ids
+from tests.billing.used import use
 from ttsapp.audit.services import SYSTEM
 from ttsapp.tenants.models import Tenant
 
@@ -58,6 +54,5 @@ def speak(
     ms: float = 100.0,
 ) -> None:
     """One request that was spoken then, to its end."""
-    request = UUID(int=ids.lowest(at).int | random.getrandbits(62))
-    metered = Metered(request, tenant.pk, None, model, voice, voice_kind=kind)
-    settle(metered, Usage(Outcome.COMPLETED, characters, characters, 6000, 75, 30, ms))
+    about = {"model": model, "voice": voice, "voice_kind": kind}
+    use(tenant, at, characters, audio_ms=6000, frames=75, text_tokens=30, talker_ms=ms, **about)
