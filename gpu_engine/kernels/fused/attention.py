@@ -23,6 +23,28 @@ def turned(low, high, gain, cos, sin, eps, d, HALF: tl.constexpr, DTYPE: tl.cons
 
 
 @triton.jit
+def new_key_value(base, head, gain, cos, sin, eps, d, GROUPS: tl.constexpr, KV: tl.constexpr,
+                  HALF: tl.constexpr, DTYPE: tl.constexpr):  # fmt: skip
+    """A new position's key, turned, and its value, both in halves [1, HALF]. `base`: its row of
+    queries, keys and values."""
+    k = base + (GROUPS * KV + head) * 2 * HALF + d[None, :]
+    low, high = turned(tl.load(k).to(tl.float32), tl.load(k + HALF).to(tl.float32), gain, cos, sin,
+                       eps, d, HALF, DTYPE)  # fmt: skip
+    v = k + KV * 2 * HALF
+    return low.to(DTYPE), high.to(DTYPE), tl.load(v), tl.load(v + HALF)
+
+
+@triton.jit
+def keep(keys, values, here, kl, kh, vl, vh, HALF: tl.constexpr):
+    """A position's key and value into the cache; `here` [1, HALF] is the place of their first
+    halves."""
+    tl.store(keys + here, kl)
+    tl.store(keys + here + HALF, kh)
+    tl.store(values + here, vl)
+    tl.store(values + here + HALF, vh)
+
+
+@triton.jit
 def _frame_kernel(qkv, q_gain, k_gain, cos, sin, keys, values, out, eps, scaling, start,
                   COUNT: tl.constexpr, LENGTH: tl.constexpr, GROUPS: tl.constexpr,
                   KV: tl.constexpr, HALF: tl.constexpr, EARLY: tl.constexpr):  # fmt: skip
@@ -32,8 +54,7 @@ def _frame_kernel(qkv, q_gain, k_gain, cos, sin, keys, values, out, eps, scaling
         tl.extra.cuda.gdc_wait()
     dim: tl.constexpr = 2 * HALF
     dtype: tl.constexpr = out.dtype.element_ty
-    g, d, one = tl.arange(0, GROUPS), tl.arange(0, HALF), tl.arange(0, 1)
-    t = tl.arange(0, LENGTH)
+    g, d, t = tl.arange(0, GROUPS), tl.arange(0, HALF), tl.arange(0, LENGTH)
     place = (row * LENGTH * KV + head) * dim
     past = place + t[:, None] * KV * dim + d[None, :]
     # What earlier passes left; the new positions' own keys and values stay in registers.
@@ -49,17 +70,8 @@ def _frame_kernel(qkv, q_gain, k_gain, cos, sin, keys, values, out, eps, scaling
         q = base + (head * GROUPS + g)[:, None] * dim + d[None, :]
         ql, qh = turned(tl.load(q).to(tl.float32), tl.load(q + HALF).to(tl.float32),
                         q_gain, c, s, eps, d, HALF, dtype)  # fmt: skip
-        k = base + (GROUPS * KV + head + one)[:, None] * dim + d[None, :]
-        kl, kh = turned(tl.load(k).to(tl.float32), tl.load(k + HALF).to(tl.float32),
-                        k_gain, c, s, eps, d, HALF, dtype)  # fmt: skip
-        kl, kh = kl.to(dtype), kh.to(dtype)
-        v = base + ((GROUPS + 1) * KV + head + one)[:, None] * dim + d[None, :]
-        vl, vh = tl.load(v), tl.load(v + HALF)
-        here = place + at * KV * dim + one[:, None] * dim + d[None, :]
-        tl.store(keys + here, kl)
-        tl.store(keys + here + HALF, kh)
-        tl.store(values + here, vl)
-        tl.store(values + here + HALF, vh)
+        kl, kh, vl, vh = new_key_value(base, head, k_gain, c, s, eps, d, GROUPS, KV, HALF, dtype)
+        keep(keys, values, place + at * KV * dim + d[None, :], kl, kh, vl, vh, HALF)
         mine = (t == at)[:, None]
         k1, k2 = tl.where(mine, kl.to(tl.float32), k1), tl.where(mine, kh.to(tl.float32), k2)
         v1, v2 = tl.where(mine, vl.to(tl.float32), v1), tl.where(mine, vh.to(tl.float32), v2)

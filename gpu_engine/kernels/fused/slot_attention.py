@@ -13,7 +13,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from gpu_engine.kernels.fused.attention import turned
+from gpu_engine.kernels.fused.attention import keep, new_key_value, turned
 from gpu_engine.kernels.fused.counters import SIZE, counters
 from gpu_engine.kernels.slots import Arena
 from gpu_engine.kernels.weights import StackWeights
@@ -55,6 +55,60 @@ def _gathered(sums, parts, g, d, dim, GROUPS: tl.constexpr, LINE: tl.constexpr,
 
 
 @triton.jit
+def _part_sum(part, at, place, keys, values, ql, qh, newest, vl, vh, scaling, d,
+              HALF: tl.constexpr, BLOCK_T: tl.constexpr, SPLITS: tl.constexpr,
+              ROWS: tl.constexpr):  # fmt: skip
+    """The softmax sum of a part's blocks. The new position (`newest` its score, `vl` and `vh` its
+    value) opens the first part's; the cached ones follow."""
+    dim: tl.constexpr = 2 * HALF
+    t, opens = tl.arange(0, BLOCK_T), part == 0
+    peak = tl.where(opens, newest, float("-inf"))
+    total = tl.zeros((ROWS,), tl.float32) + tl.where(opens, 1.0, 0.0)
+    low = tl.zeros((ROWS, HALF), tl.float32) + tl.where(opens, vl.to(tl.float32), 0.0)
+    high = tl.zeros((ROWS, HALF), tl.float32) + tl.where(opens, vh.to(tl.float32), 0.0)
+    for start in range(part * BLOCK_T, at, SPLITS * BLOCK_T):
+        past = place + (start + t)[:, None] * dim + d[None, :]
+        known = start + t < at
+        k1 = tl.load(keys + past, mask=known[:, None], other=0.0)
+        k2 = tl.load(keys + past + HALF, mask=known[:, None], other=0.0)
+        v1 = tl.load(values + past, mask=known[:, None], other=0.0)
+        v2 = tl.load(values + past + HALF, mask=known[:, None], other=0.0)
+        score = tl.dot(ql, tl.trans(k1), input_precision="ieee")
+        score = tl.dot(qh, tl.trans(k2), score, input_precision="ieee") * scaling
+        score = tl.where(known[None, :], score, float("-inf"))
+        higher = tl.maximum(peak, tl.max(score, 1))
+        fade, mass = tl.exp(peak - higher), tl.exp(score - higher[:, None])
+        total = total * fade + tl.sum(mass, 1)
+        weight = mass.to(ql.dtype)
+        low = tl.dot(weight, v1, low * fade[:, None], input_precision="ieee")
+        high = tl.dot(weight, v2, high * fade[:, None], input_precision="ieee")
+        peak = higher
+    return peak, total, low, high
+
+
+@triton.jit
+def _joined(sums, waiting, own, parts, peak, total, low, high, g, d, GROUPS: tl.constexpr,
+            MARKS: tl.constexpr, ROWS: tl.constexpr, HALF: tl.constexpr):  # fmt: skip
+    """The program's part of a sum left for the others: how many parts had ended before, and all of
+    them as one where this was the last. `sums` and `waiting`: of the row's key head."""
+    dim: tl.constexpr = 2 * HALF
+    line: tl.constexpr = dim + MARKS
+    theirs, ended = sums + g * line, parts - 1
+    if parts > 1:
+        mine, inside = theirs + own * GROUPS * line, g < GROUPS
+        tl.store(mine[:, None] + d[None, :], low, mask=inside[:, None])
+        tl.store(mine[:, None] + HALF + d[None, :], high, mask=inside[:, None])
+        tl.store(mine + dim, peak, mask=inside)
+        tl.store(mine + dim + 1, total, mask=inside)
+        tl.debug_barrier()  # all threads' sums are written before one tells so
+        ended = tl.atomic_add(waiting, 1, sem="acq_rel")
+        if ended == parts - 1:
+            tl.store(waiting, 0)
+            peak, total, low, high = _gathered(theirs, parts, g, d, dim, GROUPS, line, ROWS, HALF)
+    return ended, peak, total, low, high
+
+
+@triton.jit
 def _slots_kernel(qkv, q_gain, k_gain, cos, sin, keys, values, slots, positions, sums, waiting,
                   out, eps, length, scaling, GROUPS: tl.constexpr, KV: tl.constexpr,
                   HALF: tl.constexpr, BLOCK_T: tl.constexpr, SPLITS: tl.constexpr,
@@ -71,8 +125,8 @@ def _slots_kernel(qkv, q_gain, k_gain, cos, sin, keys, values, slots, positions,
     parts = tl.maximum(tl.minimum((at + BLOCK_T - 1) // BLOCK_T, SPLITS), 1).to(tl.int32)
     if own >= parts:
         return
-    g, d, t = tl.arange(0, QUERIES), tl.arange(0, HALF), tl.arange(0, BLOCK_T)
-    one, inside = tl.arange(0, 1), (g < GROUPS)[:, None]
+    g, d = tl.arange(0, QUERIES), tl.arange(0, HALF)
+    inside = (g < GROUPS)[:, None]
     c = tl.load(cos + at * HALF + d)[None, :]
     s = tl.load(sin + at * HALF + d)[None, :]
     if EARLY:
@@ -82,19 +136,11 @@ def _slots_kernel(qkv, q_gain, k_gain, cos, sin, keys, values, slots, positions,
     ql, qh = turned(tl.load(q, mask=inside, other=0.0).to(tl.float32),
                     tl.load(q + HALF, mask=inside, other=0.0).to(tl.float32),
                     q_gain, c, s, eps, d, HALF, dtype)  # fmt: skip
-    k = base + (GROUPS * KV + head + one)[:, None] * dim + d[None, :]
-    kl, kh = turned(tl.load(k).to(tl.float32), tl.load(k + HALF).to(tl.float32),
-                    k_gain, c, s, eps, d, HALF, dtype)  # fmt: skip
-    ql, qh, kl, kh = ql.to(dtype), qh.to(dtype), kl.to(dtype), kh.to(dtype)
-    v = base + ((GROUPS + 1) * KV + head + one)[:, None] * dim + d[None, :]
-    vl, vh = tl.load(v), tl.load(v + HALF)
+    ql, qh = ql.to(dtype), qh.to(dtype)
+    kl, kh, vl, vh = new_key_value(base, head, k_gain, c, s, eps, d, GROUPS, KV, HALF, dtype)
     place = ((slot * KV + head) * length) * dim
     if own == 0:
-        here = place + at * dim + one[:, None] * dim + d[None, :]
-        tl.store(keys + here, kl)
-        tl.store(keys + here + HALF, kh)
-        tl.store(values + here, vl)
-        tl.store(values + here + HALF, vh)
+        keep(keys, values, place + at * dim + d[None, :], kl, kh, vl, vh, HALF)
     newest = tl.sum(ql.to(tl.float32) * kl.to(tl.float32), 1)
     newest = (newest + tl.sum(qh.to(tl.float32) * kh.to(tl.float32), 1)) * scaling
     peak = tl.full((QUERIES,), float("-inf"), tl.float32)
@@ -102,48 +148,16 @@ def _slots_kernel(qkv, q_gain, k_gain, cos, sin, keys, values, slots, positions,
     low = tl.zeros((QUERIES, HALF), tl.float32)
     high = tl.zeros((QUERIES, HALF), tl.float32)
     for part in range(own, parts, SPLITS if PARTED else 1):
-        # The new position opens the first part's running softmax; the cached ones follow.
-        opens = part == 0
-        top = tl.where(opens, newest, float("-inf"))
-        mass_sum = tl.zeros((QUERIES,), tl.float32) + tl.where(opens, 1.0, 0.0)
-        part_low = tl.zeros((QUERIES, HALF), tl.float32) + tl.where(opens, vl.to(tl.float32), 0.0)
-        part_high = tl.zeros((QUERIES, HALF), tl.float32) + tl.where(opens, vh.to(tl.float32), 0.0)
-        for start in range(part * BLOCK_T, at, SPLITS * BLOCK_T):
-            past = place + (start + t)[:, None] * dim + d[None, :]
-            known = start + t < at
-            k1 = tl.load(keys + past, mask=known[:, None], other=0.0)
-            k2 = tl.load(keys + past + HALF, mask=known[:, None], other=0.0)
-            v1 = tl.load(values + past, mask=known[:, None], other=0.0)
-            v2 = tl.load(values + past + HALF, mask=known[:, None], other=0.0)
-            score = tl.dot(ql, tl.trans(k1), input_precision="ieee")
-            score = tl.dot(qh, tl.trans(k2), score, input_precision="ieee") * scaling
-            score = tl.where(known[None, :], score, float("-inf"))
-            higher = tl.maximum(top, tl.max(score, 1))
-            fade, mass = tl.exp(top - higher), tl.exp(score - higher[:, None])
-            mass_sum = mass_sum * fade + tl.sum(mass, 1)
-            weight = mass.to(dtype)
-            part_low = tl.dot(weight, v1, part_low * fade[:, None], input_precision="ieee")
-            part_high = tl.dot(weight, v2, part_high * fade[:, None], input_precision="ieee")
-            top = higher
-        peak, total, low, high = _merged(peak, total, low, high, top, mass_sum, part_low, part_high)
-    ended = parts - 1
+        peak2, total2, low2, high2 = _part_sum(part, at, place, keys, values, ql, qh, newest, vl,
+                                               vh, scaling, d, HALF, BLOCK_T, SPLITS,
+                                               QUERIES)  # fmt: skip
+        peak, total, low, high = _merged(peak, total, low, high, peak2, total2, low2, high2)
     if PARTED:
-        line: tl.constexpr = dim + MARKS
-        theirs = sums + ((row * KV + head) * SPLITS * GROUPS + g) * line
-        if parts > 1:
-            mine = theirs + own * GROUPS * line
-            tl.store(mine[:, None] + d[None, :], low, mask=inside)
-            tl.store(mine[:, None] + HALF + d[None, :], high, mask=inside)
-            tl.store(mine + dim, peak, mask=g < GROUPS)
-            tl.store(mine + dim + 1, total, mask=g < GROUPS)
-            tl.debug_barrier()  # all threads' sums are written before one tells so
-            ended = tl.atomic_add(waiting + row * KV + head, 1, sem="acq_rel")
-            if ended == parts - 1:
-                tl.store(waiting + row * KV + head, 0)
-                peak, total, low, high = _gathered(
-                    theirs, parts, g, d, dim, GROUPS, line, QUERIES, HALF
-                )
-    inside = inside & (ended == parts - 1)
+        pair = row * KV + head
+        ended, peak, total, low, high = _joined(sums + pair * SPLITS * GROUPS * (dim + MARKS),
+                                                waiting + pair, own, parts, peak, total, low, high,
+                                                g, d, GROUPS, MARKS, QUERIES, HALF)  # fmt: skip
+        inside = inside & (ended == parts - 1)
     o = out + (row * KV * GROUPS + head * GROUPS + g)[:, None] * dim + d[None, :]
     tl.store(o, (low / total[:, None]).to(dtype), mask=inside)
     tl.store(o + HALF, (high / total[:, None]).to(dtype), mask=inside)
