@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from django.conf import settings
 from gpu_engine.proto import engine_pb2 as pb
 from tests.ttsapp.scripted_engine import EngineThread, Script, custom_voice_model
 from ttsapp.engine.client import EngineClient, client, close
+from ttsapp.engine.connection import Engine
 from ttsapp.errors import ApiError
 from ttsapp.speech.segment import Segment
 
@@ -92,6 +94,25 @@ async def test_a_voice_that_must_be_made_again_is_told(
     )
     assert "make the voice again" in refusal.value.message
     assert "inner" not in refusal.value.message
+
+
+async def test_a_refusal_is_told_to_who_still_wrote(engines: tuple[EngineThread, ...]) -> None:
+    too_long = pb.Error(code="invalid_request", field="text", message="Too many tokens.")
+    engines[0].engine.script = Script(error=too_long, error_after=1)
+    engine = Engine(engines[0].target)
+    stream = engine.synthesize()
+    await stream.start(pb.Start(text="Hello"))
+    async with asyncio.timeout(10):
+        while engine.streams:  # until a write has failed
+            await stream.append(" again")
+
+    assert (await stream.next("input")).HasField("accepted")
+    assert (await stream.next("input")).HasField("audio")
+    with pytest.raises(ApiError, match="Too many tokens") as refusal:
+        await stream.next("input")
+
+    assert (refusal.value.status, refusal.value.field) == (400, "input")
+    await engine.close()
 
 
 async def test_replicas_share_streams(engines: tuple[EngineThread, ...]) -> None:

@@ -39,10 +39,11 @@ class EngineStream:
 
     def __init__(self, engine: Engine, call: Call) -> None:
         self._engine, self._call = engine, call
+        # Not `call.read`, which after a failed write tells of that alone: what the engine had said
+        # before it ended the call, so its refusal, is still to be read here.
+        self._events = aiter(call)
 
     async def start(self, start: engine_pb2.Start) -> None:
-        """One write, even where its text is all there is: a second would race with a quick
-        refusal, and gRPC forgets answers on a failed write."""
         await self._write(engine_pb2.SynthesizeRequest(start=start))
 
     async def append(self, text: str) -> None:
@@ -63,14 +64,14 @@ class EngineStream:
         """The engine's next event. Raises ApiError when it refuses, fails or goes away;
         `text_field` is what the caller's API calls the text."""
         try:
-            event = await self._call.read()
+            event = await anext(self._events)
         except grpc.aio.AioRpcError as error:
             self._engine.rest()
             raise errors.from_rpc(error) from error
-        if not isinstance(event, engine_pb2.SynthesizeEvent):
+        except StopAsyncIteration:
             # The call ended before Finished: the engine was stopped under this stream.
             self._engine.rest()
-            raise errors.unavailable()
+            raise errors.unavailable() from None
         if event.HasField("error"):
             if event.error.code in errors.ENGINE_BUSY:
                 self._engine.rest()
