@@ -11,13 +11,17 @@ from uuid import UUID
 import msgspec
 from django import forms
 from django.db.models import QuerySet
-from django.http import StreamingHttpResponse
+from django.http import HttpRequest, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 
 from ttsapp import database
 from ttsapp.audit import selectors
+from ttsapp.audit.actions import Action
 from ttsapp.audit.models import AuditEntry
 from ttsapp.audit.selectors import Search
+from ttsapp.audit.services import Actor, record, scope_of
 from ttsapp.console.periods import DatesForm
+from ttsapp.console.places import Place
 
 PAGE = 50
 EXPORTED_AT_ONCE = 500
@@ -63,8 +67,37 @@ class AuditForm(DatesForm):
         return {name: self.data[name] for name in FILTERS if self.data.get(name)}
 
 
-def content(form: AuditForm, entries: QuerySet[AuditEntry]) -> dict[str, Any]:
-    """What both pages show; `entries` are all that match, newest first."""
+def audit(request: HttpRequest, place: Place) -> HttpResponseBase:
+    form = AuditForm(request.GET)
+    if not form.is_valid():
+        return place.render("audit", {"form": form}, 400)
+    content = _content(form, _entries(place, form))
+    if "check" in request.GET:
+        scope = scope_of(place.tenant_id) if place.tenant else None
+        content |= {"breaks": list(selectors.breaks(scope)), "is_checked": True}
+    return place.render("audit", content, 200)
+
+
+def audit_export(request: HttpRequest, place: Place) -> HttpResponseBase:
+    """Exporting is audited too."""
+    form = AuditForm(request.GET)
+    if not form.is_valid():
+        return place.render("audit", {"form": form}, 400)
+    entries = _entries(place, form)
+    actor, filters = Actor.of(request.user), form.given()
+    record(actor, Action.AUDIT_EXPORTED, place.tenant, "audit", filters=filters)
+    return _export(entries, f"audit-{place.tenant.slug}" if place.tenant else "audit")
+
+
+def _entries(place: Place, form: AuditForm) -> QuerySet[AuditEntry]:
+    """All that match, newest first."""
+    search = form.search()
+    if place.tenant is None:
+        return selectors.everything(search)
+    return selectors.of_tenant(place.tenant.pk, search)
+
+
+def _content(form: AuditForm, entries: QuerySet[AuditEntry]) -> dict[str, Any]:
     found = list(entries[: PAGE + 1])
     shown, has_more = found[:PAGE], len(found) > PAGE
     older = urlencode({**form.given(), "before": str(shown[-1].pk)}) if has_more else ""
@@ -77,7 +110,7 @@ def content(form: AuditForm, entries: QuerySet[AuditEntry]) -> dict[str, Any]:
     }
 
 
-def export(entries: QuerySet[AuditEntry], name: str) -> StreamingHttpResponse:
+def _export(entries: QuerySet[AuditEntry], name: str) -> StreamingHttpResponse:
     """One JSON object a line, newest first, read a few hundred at a time."""
     headers = {"Content-Disposition": f'attachment; filename="{name}.jsonl"'}
     return StreamingHttpResponse(_lines(entries), content_type="application/jsonl", headers=headers)

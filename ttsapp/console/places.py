@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 
 from ttsapp.console import shell
-from ttsapp.tenants.models import Membership, PlatformRole, Tenant
+from ttsapp.console.access import member_page, platform_page
+from ttsapp.tenants.models import (
+    Membership,
+    Permission,
+    PlatformPermission,
+    PlatformRole,
+    Tenant,
+)
 
+View = Callable[..., HttpResponseBase]
 Render = Callable[[str, dict[str, Any], int], HttpResponse]
 
 
@@ -44,3 +54,25 @@ def of_platform(request: HttpRequest, role: PlatformRole) -> Place:
         return shell.platform_page(request, role, name, content, status)
 
     return Place(None, render, "platform", ())
+
+
+def for_members(permission: Permission, page: View) -> View:
+    """A place's page, as each tenant's members open it."""
+
+    @member_page(permission)
+    @wraps(page)
+    def view(request: HttpRequest, membership: Membership, /, **rest: Any) -> HttpResponseBase:
+        return page(request, of_tenant(request, membership), **rest)
+
+    return view
+
+
+def for_operators(permission: PlatformPermission, page: View) -> View:
+    """The same page of the installation."""
+
+    @platform_page(permission)
+    @wraps(page)
+    def view(request: HttpRequest, role: PlatformRole, /, **rest: Any) -> HttpResponseBase:
+        return page(request, of_platform(request, role), **rest)
+
+    return view

@@ -1,25 +1,16 @@
 from django.urls import path
 
-from ttsapp.console import money_urls
-from ttsapp.console.platform import alerts, audit, engines, overview, settings, tenants, webhooks
+from ttsapp.console import money_urls, place_urls
+from ttsapp.console.platform import alerts, engines, overview, settings, tenants
 
 app_name = "platform"
 
 urlpatterns = [
     *money_urls.of_platform,
+    *place_urls.of_platform,
     path("alerts", alerts.alerts, name="alerts"),
     path("alerts/<slug:code>/mute", alerts.mute, name="mute_alert"),
     path("alerts/<slug:code>", alerts.rule, name="alert_rule"),
-    path("webhooks", webhooks.webhooks, name="webhooks"),
-    path("webhooks/<int:webhook_id>", webhooks.webhook, name="webhook"),
-    path("webhooks/<int:webhook_id>/<slug:action>", webhooks.act, name="webhook_act"),
-    path(
-        "webhooks/<int:webhook_id>/deliveries/<uuid:delivery_id>/resend",
-        webhooks.resend,
-        name="resend",
-    ),
-    path("audit", audit.audit, name="audit"),
-    path("audit.jsonl", audit.audit_export, name="audit_export"),
     path("engines", engines.engines, name="engines"),
     path("engines/now", engines.engines_now, name="engines_now"),
     path("overview", overview.overview, name="overview"),

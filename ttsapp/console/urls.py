@@ -1,9 +1,8 @@
 from django.urls import path
 
-from ttsapp.console import money_urls, voice_urls
+from ttsapp.console import money_urls, place_urls, voice_urls
 from ttsapp.console.views import (
     alerts,
-    audit,
     home,
     keys,
     members,
@@ -13,13 +12,13 @@ from ttsapp.console.views import (
     settings,
     start,
     usage,
-    webhooks,
 )
 
 app_name = "console"
 
 urlpatterns = [
     *money_urls.of_tenant,
+    *place_urls.of_tenant,
     *voice_urls.routes,
     path("", home.home, name="home"),
     path("<slug:slug>", overview.overview, name="overview"),
@@ -45,16 +44,6 @@ urlpatterns = [
     path("<slug:slug>/usage.csv", usage.usage_csv, name="usage_csv"),
     path("<slug:slug>/alerts", alerts.alerts, name="alerts"),
     path("<slug:slug>/alerts/<slug:code>/mute", alerts.mute, name="mute_alert"),
-    path("<slug:slug>/webhooks", webhooks.webhooks, name="webhooks"),
-    path("<slug:slug>/webhooks/<int:webhook_id>", webhooks.webhook, name="webhook"),
-    path("<slug:slug>/webhooks/<int:webhook_id>/<slug:action>", webhooks.act, name="webhook_act"),
-    path(
-        "<slug:slug>/webhooks/<int:webhook_id>/deliveries/<uuid:delivery_id>/resend",
-        webhooks.resend,
-        name="resend",
-    ),
-    path("<slug:slug>/audit", audit.audit, name="audit"),
-    path("<slug:slug>/audit.jsonl", audit.audit_export, name="audit_export"),
     path("<slug:slug>/settings", settings.settings, name="settings"),
     path("<slug:slug>/start", start.start, name="start"),
 ]

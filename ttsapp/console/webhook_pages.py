@@ -49,7 +49,7 @@ def index(request: HttpRequest, place: Place) -> HttpResponse:
     return place.render("webhooks", content, 400 if form.errors else 200)
 
 
-def detail(place: Place, webhook_id: int) -> HttpResponse:
+def detail(request: HttpRequest, place: Place, webhook_id: int) -> HttpResponse:
     found = _find(place, webhook_id)
     content = {
         "webhook": found,
@@ -81,7 +81,7 @@ def act(request: HttpRequest, place: Place, webhook_id: int, action: str) -> Htt
     return redirect(place.url("webhook", webhook_id))
 
 
-def resend(place: Place, webhook_id: int, delivery_id: UUID) -> HttpResponse:
+def resend(request: HttpRequest, place: Place, webhook_id: int, delivery_id: UUID) -> HttpResponse:
     found = _find(place, webhook_id).deliveries.filter(pk=delivery_id).first()
     if found is None:
         raise Http404

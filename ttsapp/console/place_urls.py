@@ -1,0 +1,44 @@
+"""Pages that a tenant and the installation both have, at the same addresses below each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from django.urls import URLPattern, path
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from ttsapp.console import audit_log, webhook_pages
+from ttsapp.console.places import View, for_members, for_operators
+from ttsapp.tenants.models import Permission, PlatformPermission
+
+Admit = Callable[[View], View]
+
+
+def _webhooks(root: str, admit: Admit) -> list[URLPattern]:
+    one = f"{root}/<int:webhook_id>"
+    index = require_http_methods(["GET", "HEAD", "POST"])(admit(webhook_pages.index))
+    act, resend = require_POST(admit(webhook_pages.act)), require_POST(admit(webhook_pages.resend))
+    return [
+        path(root, index, name="webhooks"),
+        path(one, require_safe(admit(webhook_pages.detail)), name="webhook"),
+        path(f"{one}/<slug:action>", act, name="webhook_act"),
+        path(f"{one}/deliveries/<uuid:delivery_id>/resend", resend, name="resend"),
+    ]
+
+
+def _audit(root: str, admit: Admit) -> list[URLPattern]:
+    return [
+        path(root, require_safe(admit(audit_log.audit)), name="audit"),
+        path(f"{root}.jsonl", require_safe(admit(audit_log.audit_export)), name="audit_export"),
+    ]
+
+
+of_tenant = [
+    *_webhooks("<slug:slug>/webhooks", partial(for_members, Permission.MANAGE_WEBHOOKS)),
+    *_audit("<slug:slug>/audit", partial(for_members, Permission.VIEW_AUDIT)),
+]
+of_platform = [
+    *_webhooks("webhooks", partial(for_operators, PlatformPermission.OPERATE)),
+    *_audit("audit", partial(for_operators, PlatformPermission.VIEW_AUDIT)),
+]
