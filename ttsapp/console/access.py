@@ -66,13 +66,18 @@ def platform_page(
             role = selectors.platform_role(request.user)
             if role is None:
                 raise Http404
-            if not role.may(permission):
-                raise PermissionDenied
+            require(role, permission)
             return page(request, role, *args, **kwargs)
 
         return guarded
 
     return decorate
+
+
+def require(role: PlatformRole, permission: PlatformPermission) -> None:
+    """For what a page that others may open does for some alone."""
+    if not role.may(permission):
+        raise PermissionDenied
 
 
 def member_fetch(

@@ -44,6 +44,7 @@ def platform_page(
     around = {
         "place": "Installation",
         "role": role.value,
+        "platform_role": role,
         "may": _named(role.permissions),
         "links": navigation.of_platform(content.get("page", name), role.permissions),
     }

@@ -85,6 +85,6 @@ class Sampler:
 _samplers: WeakKeyDictionary[asyncio.AbstractEventLoop, Sampler] = WeakKeyDictionary()
 
 
-def sampler() -> Sampler:
-    """This loop's."""
-    return _samplers.setdefault(asyncio.get_running_loop(), Sampler())
+async def look() -> Snapshot:
+    """By this loop's sampler."""
+    return await _samplers.setdefault(asyncio.get_running_loop(), Sampler()).now()

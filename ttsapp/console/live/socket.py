@@ -10,7 +10,7 @@ from channels.generic.websocket import AsyncJsonWebsocketConsumer
 
 from ttsapp import database
 from ttsapp.console.live import cells
-from ttsapp.console.live.sampler import sampler
+from ttsapp.console.live.sampler import look
 from ttsapp.errors import ApiError
 from ttsapp.tenants import selectors
 
@@ -45,7 +45,7 @@ class EnginesSocket(AsyncJsonWebsocketConsumer):
         sent = 0
         while sent % CHECK_EVERY or await self._may_look():
             with suppress(ApiError):  # the database is away: the next second may have it back
-                await self.send_json(cells.snapshot(await sampler().now()))
+                await self.send_json(cells.snapshot(await look()))
             sent += 1
             await asyncio.sleep(EVERY_SECONDS)
         await self.close(FORBIDDEN)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST
@@ -10,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from ttsapp.alerts import selectors, services
 from ttsapp.audit.services import Actor
 from ttsapp.console import alert_pages, places
-from ttsapp.console.access import platform_page
+from ttsapp.console.access import platform_page, require
 from ttsapp.console.alert_pages import RuleForm
 from ttsapp.tenants.models import PlatformPermission, PlatformRole
 
@@ -21,8 +20,7 @@ def alerts(request: HttpRequest, role: PlatformRole) -> HttpResponse:
     place = places.of_platform(request, role)
     if request.method != "POST":
         return alert_pages.alerts(request, place)
-    if not role.may(PlatformPermission.OPERATE):
-        raise PermissionDenied
+    require(role, PlatformPermission.OPERATE)
     return alert_pages.set_addresses(request, place)
 
 

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from ttsapp.console.access import platform_fetch, platform_page
 from ttsapp.console.live import cells
-from ttsapp.console.live.sampler import Snapshot, sampler
+from ttsapp.console.live.sampler import look
 from ttsapp.console.shell import platform_page as page
 from ttsapp.http import json_response
 from ttsapp.tenants.models import PlatformPermission, PlatformRole
@@ -17,13 +17,9 @@ from ttsapp.tenants.models import PlatformPermission, PlatformRole
 @require_safe
 @platform_page(PlatformPermission.VIEW)
 def engines(request: HttpRequest, role: PlatformRole) -> HttpResponse:
-    return page(request, role, "engines", cells.snapshot(async_to_sync(_look)()))
+    return page(request, role, "engines", cells.snapshot(async_to_sync(look)()))
 
 
 @platform_fetch(PlatformPermission.VIEW)
 async def engines_now(request: HttpRequest) -> HttpResponse:
-    return json_response(cells.snapshot(await _look()))
-
-
-async def _look() -> Snapshot:
-    return await sampler().now()
+    return json_response(cells.snapshot(await look()))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from uuid import UUID
 
 from django import forms as django_forms
-from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -17,7 +16,7 @@ from billing.fields import MonthField
 from billing.invoices import forms, parties, selectors, services
 from billing.invoices.models import Document, Kind, Seller
 from ttsapp.audit.services import Actor
-from ttsapp.console.access import platform_page
+from ttsapp.console.access import platform_page, require
 from ttsapp.console.files import document_pdf, documents_csv
 from ttsapp.console.platform.refusals import refused
 from ttsapp.console.shell import platform_page as page
@@ -78,7 +77,7 @@ def invoice(request: HttpRequest, role: PlatformRole, wanted: UUID) -> HttpRespo
     lines, left = list(document.lines.all()), selectors.left_to_correct(document)
     is_post = request.method == "POST"
     if is_post:
-        _require(role)
+        require(role, PlatformPermission.MANAGE_PRICES)
     form = forms.CorrectionForm(document, lines, left, request.POST if is_post else None)
     if is_post and form.is_valid():
         actor, reason = Actor.of(request.user), form.cleaned_data["reason"]
@@ -127,8 +126,3 @@ def _find(document_id: UUID) -> Document:
     if document is None:
         raise Http404
     return document
-
-
-def _require(role: PlatformRole) -> None:
-    if not role.may(PlatformPermission.MANAGE_PRICES):
-        raise PermissionDenied

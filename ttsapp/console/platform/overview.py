@@ -22,7 +22,7 @@ from ttsapp.alerts.models import TROUBLE
 from ttsapp.console import charts
 from ttsapp.console.access import platform_page
 from ttsapp.console.live import cells
-from ttsapp.console.live.sampler import Snapshot, sampler
+from ttsapp.console.live.sampler import look
 from ttsapp.console.shell import platform_page as page
 from ttsapp.tenants.models import PlatformPermission, PlatformRole
 
@@ -62,7 +62,7 @@ def overview(request: HttpRequest, role: PlatformRole) -> HttpResponse:
     now = timezone.now()
     hours = _hours(now)
     lately = _hour(now - HOUR, rollups.total(now - HOUR, now, MEASURES))
-    snapshot = async_to_sync(_look)()
+    snapshot = async_to_sync(look)()
     content = {
         **cells.snapshot(snapshot),
         "streams": sum(engine.streams for engine in snapshot.engines),
@@ -75,10 +75,6 @@ def overview(request: HttpRequest, role: PlatformRole) -> HttpResponse:
         "trouble": [each for each in alerts.standings(None) if _is_trouble(each)],
     }
     return page(request, role, "overview", content)
-
-
-async def _look() -> Snapshot:
-    return await sampler().now()
 
 
 def _is_trouble(standing: alerts.Standing) -> bool:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST
@@ -15,7 +14,7 @@ from billing.prices import forms, selectors, services
 from billing.prices.books import Book
 from billing.prices.models import PriceBook
 from ttsapp.audit.services import Actor
-from ttsapp.console.access import platform_page
+from ttsapp.console.access import platform_page, require
 from ttsapp.console.platform.refusals import refused
 from ttsapp.console.shell import platform_page as page
 from ttsapp.tenants.models import PlatformPermission, PlatformRole
@@ -35,7 +34,7 @@ class Shown:
 def price_books(request: HttpRequest, role: PlatformRole) -> HttpResponse:
     if request.method != "POST":
         return _list(request, role, forms.BookForm())
-    _require(role)
+    require(role, PlatformPermission.MANAGE_PRICES)
     form = forms.BookForm(request.POST)
     if form.is_valid() and not refused(
         form, lambda: services.create_book(Actor.of(request.user), **form.cleaned_data)
@@ -51,7 +50,7 @@ def price_book(request: HttpRequest, role: PlatformRole, slug: str) -> HttpRespo
     shown = _shown(_find(slug))
     if request.method != "POST":
         return _show(request, role, shown, forms.VersionForm(), _rates(shown))
-    _require(role)
+    require(role, PlatformPermission.MANAGE_PRICES)
     form, rates = forms.VersionForm(request.POST), forms.RatesFormSet(request.POST)
     if form.is_valid() and rates.is_valid():
         wanted = {**form.cleaned_data, "rates": forms.rates(rates)}
@@ -66,11 +65,6 @@ def price_book(request: HttpRequest, role: PlatformRole, slug: str) -> HttpRespo
 def make_default(request: HttpRequest, role: PlatformRole, slug: str) -> HttpResponse:
     services.make_default(Actor.of(request.user), _find(slug))
     return redirect("platform:price_book", slug=slug)
-
-
-def _require(role: PlatformRole) -> None:
-    if not role.may(PlatformPermission.MANAGE_PRICES):
-        raise PermissionDenied
 
 
 def _find(slug: str) -> PriceBook:

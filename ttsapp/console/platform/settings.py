@@ -9,14 +9,13 @@ from typing import Any
 from django import forms
 from django.conf import settings as chosen
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from ttsapp.audit.services import Actor
-from ttsapp.console.access import platform_page
+from ttsapp.console.access import platform_page, require
 from ttsapp.console.shell import platform_page as page
 from ttsapp.tenants import selectors
 from ttsapp.tenants.models import PlatformPermission, PlatformRole
@@ -41,8 +40,7 @@ class RoleForm(forms.Form):
 def settings(request: HttpRequest, role: PlatformRole) -> HttpResponse:
     form = RoleForm(request.POST if request.method == "POST" else None)
     if request.method == "POST":
-        if not role.may(PlatformPermission.MANAGE_OPERATORS):
-            raise PermissionDenied
+        require(role, PlatformPermission.MANAGE_OPERATORS)
         if form.is_valid():
             _give(Actor.of(request.user), form.cleaned_data)
             return redirect("platform:settings")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django import forms
 from django.conf import settings
-from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db import transaction
 from django.db.models import QuerySet
@@ -13,7 +12,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST
 
 from ttsapp.audit.services import Actor
-from ttsapp.console.access import platform_page
+from ttsapp.console.access import platform_page, require
 from ttsapp.console.shell import platform_page as page
 from ttsapp.console.views.members import Invited, link
 from ttsapp.limits.fields import NAMES
@@ -93,7 +92,7 @@ def restore(request: HttpRequest, role: PlatformRole, slug: str) -> HttpResponse
 
 
 def _create(request: HttpRequest, role: PlatformRole) -> HttpResponse:
-    _require(role)
+    require(role, PlatformPermission.MANAGE_TENANTS)
     form = NewTenantForm(request.POST)
     if not form.is_valid():
         return _list(request, role, form, status=400)
@@ -104,7 +103,7 @@ def _create(request: HttpRequest, role: PlatformRole) -> HttpResponse:
 
 
 def _change(request: HttpRequest, role: PlatformRole, found: Tenant) -> HttpResponse:
-    _require(role)
+    require(role, PlatformPermission.MANAGE_TENANTS)
     form = TenantForm(request.POST)
     if not form.is_valid():
         return _show(request, role, found, form, status=400)
@@ -159,11 +158,6 @@ def _owners_invited(role: PlatformRole, found: Tenant) -> QuerySet[Invitation]:
     if not role.may(PlatformPermission.MANAGE_TENANTS):
         return Invitation.objects.none()
     return invitations.pending(found).filter(role=Role.OWNER)
-
-
-def _require(role: PlatformRole) -> None:
-    if not role.may(PlatformPermission.MANAGE_TENANTS):
-        raise PermissionDenied
 
 
 def _find(slug: str) -> Tenant:
