@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, date, datetime
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -107,4 +108,21 @@ class Moments(Strict):
         for name in ("since", "until"):
             if name in attrs and not 1970 < attrs[name].year < 9999:
                 raise serializers.ValidationError({name: "Choose a moment from 1971 to 9998."})
+        return attrs
+
+
+class Days(Strict):
+    """UTC dates, both in the range; the month so far unless told otherwise."""
+
+    since = serializers.DateField(required=False)
+    until = serializers.DateField(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        until: date = attrs.setdefault("until", datetime.now(UTC).date())
+        since: date = attrs.setdefault("since", until.replace(day=1))
+        if not 1970 <= since.year <= until.year <= 9998:
+            message = "Choose dates from 1970-01-01 to 9998-12-31, since before until."
+            raise serializers.ValidationError({"since": message})
+        if since > until:
+            raise serializers.ValidationError({"until": "It must not be before since."})
         return attrs

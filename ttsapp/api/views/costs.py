@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
@@ -13,27 +13,18 @@ from rest_framework.response import Response
 
 from billing.costs.report import report
 from ttsapp.api.base import PlatformView
-from ttsapp.api.fields import MicrosField, ShareField, Strict
+from ttsapp.api.fields import Days, MicrosField, ShareField
 
 MOST_DAYS = 366
 
 
-class CostsQuery(Strict):
-    """UTC dates, both in the range; the month so far unless told otherwise."""
-
-    since = serializers.DateField(required=False)
-    until = serializers.DateField(required=False)
+class CostsQuery(Days):
     target_percent = serializers.IntegerField(min_value=1, max_value=100, default=50)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        until: date = attrs.setdefault("until", datetime.now(UTC).date())
-        since: date = attrs.setdefault("since", until.replace(day=1))
-        if not 1970 <= since.year <= until.year <= 9998:
-            message = "Choose dates from 1970-01-01 to 9998-12-31, since before until."
-            raise serializers.ValidationError({"since": message})
-        if not 0 <= (until - since).days < MOST_DAYS:
-            message = f"It must not be before since, nor more than {MOST_DAYS} days after it."
-            raise serializers.ValidationError({"until": message})
+        attrs = super().validate(attrs)
+        if (attrs["until"] - attrs["since"]).days >= MOST_DAYS:
+            raise serializers.ValidationError({"until": f"At most {MOST_DAYS} days at once."})
         return attrs
 
 

@@ -13,30 +13,19 @@ from rest_framework.response import Response
 from billing import reports
 from billing.reports import KeyUse, Period, Used
 from ttsapp.api.base import TenantView
-from ttsapp.api.fields import Strict
+from ttsapp.api.fields import Days
 
 # Rows of one answer: hours of a month, days of a year.
 MOST_DAYS = {"hour": 31, "day": 366, "key": 366}
 _BY_TIME = {"hour": reports.by_hour, "day": reports.by_day}
 
 
-class UsageQuery(Strict):
-    """UTC dates, both in the range; the month so far unless told otherwise."""
-
-    since = serializers.DateField(required=False)
-    until = serializers.DateField(required=False)
+class UsageQuery(Days):
     by = serializers.ChoiceField(list(MOST_DAYS), default="day")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        until: date = attrs.setdefault("until", datetime.now(UTC).date())
-        since: date = attrs.setdefault("since", until.replace(day=1))
-        if not 1970 <= since.year <= until.year <= 9998:
-            message = "Choose dates from 1970-01-01 to 9998-12-31, since before until."
-            raise serializers.ValidationError({"since": message})
-        if since > until:
-            raise serializers.ValidationError({"until": "It must not be before since."})
-        most = MOST_DAYS[attrs["by"]]
-        if (until - since).days >= most:
+        attrs, most = super().validate(attrs), MOST_DAYS[attrs["by"]]
+        if (attrs["until"] - attrs["since"]).days >= most:
             message = f"At most {most} days at once by {attrs['by']}."
             raise serializers.ValidationError({"since": message})
         return attrs
