@@ -20,7 +20,7 @@ from ttsapp.tenants import selectors as tenants
 from ttsapp.voices import bound, selectors, uploads
 from ttsapp.voices.catalogue import Catalogue
 from ttsapp.voices.clips.evidence import evidence_of
-from ttsapp.voices.models import Voice
+from ttsapp.voices.models import Consent, Voice
 from ttsapp.voices.own import OwnVoice
 from ttsapp.voices.selectors import catalogue, listed
 from ttsapp.voices.services import cloning, consents, designing, registry
@@ -71,10 +71,7 @@ async def voice_consents(request: HttpRequest, caller: Caller) -> HttpResponse:
 
 @endpoint(OPENAI, "GET", "POST", "DELETE")
 async def voice_consent(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
-    row = await database.read(selectors.consent_of, caller.tenant_id, name)
-    if row is None:
-        message = f"There is no consent {name[:50]!r}: GET /v1/audio/voice_consents lists them."
-        raise ApiError(404, "consent_not_found", message, field="consent_id")
+    row = await _consent(caller, name)
     if request.method != "GET":
         await database.read(bound.check_consent, caller, row)
     if request.method == "DELETE":
@@ -90,15 +87,11 @@ async def voice_consent(request: HttpRequest, caller: Caller, name: str) -> Http
 @endpoint(OPENAI, "POST")
 async def withdrawal(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
     """Our own: the consent stays on record, and its voices stop everywhere within a second."""
-    row = await database.read(selectors.consent_of, caller.tenant_id, name)
-    if row is None:
-        raise ApiError(404, "consent_not_found", "There is no such consent.", field="consent_id")
+    row = await _consent(caller, name)
     await database.read(bound.check_consent, caller, row)
     sent = uploads.json_form(request.body or b"{}", ("reason",), ())
     await database.write(consents.withdraw_consent, actor(caller), row, sent.text("reason"))
-    fresh = await database.read(selectors.consent_of, caller.tenant_id, name)
-    assert fresh is not None
-    return json_response(documents.consent(fresh))
+    return json_response(documents.consent(await _consent(caller, name)))
 
 
 def actor(caller: Caller) -> Actor:
@@ -139,6 +132,15 @@ def _own(served: Catalogue, name: str) -> OwnVoice:
 def _unknown_voice(name: str) -> ApiError:
     message = f"There is no voice {name[:50]!r} of yours: GET /v1/audio/voices lists them."
     return ApiError(404, "voice_not_found", message, field="voice_id")
+
+
+async def _consent(caller: Caller, name: str) -> Consent:
+    """Raises ApiError 404."""
+    row = await database.read(selectors.consent_of, caller.tenant_id, name)
+    if row is None:
+        message = f"There is no consent {name[:50]!r}: GET /v1/audio/voice_consents lists them."
+        raise ApiError(404, "consent_not_found", message, field="consent_id")
+    return row
 
 
 def _consent_page(tenant_id: int, query: dict[str, str]) -> dict[str, Any]:
