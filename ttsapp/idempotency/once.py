@@ -101,7 +101,7 @@ class _Held:
 
     async def _keep(self, headers: dict[str, str], body: bytes | None) -> None:
         try:
-            await database.write(services.keep, self._claim, headers, body, len(body or b""))
+            await database.write(services.keep, self._claim, headers, body)
         except DatabaseError as error:
             request = str(self._claim.request_id)
             log.error("an answer was not kept", request=request, error=str(error))

@@ -75,7 +75,7 @@ def claim(wanted: Claim) -> Kept | None:
     )
 
 
-def keep(done: Claim, headers: Mapping[str, str], body: bytes | None, size: int) -> bool:
+def keep(done: Claim, headers: Mapping[str, str], body: bytes | None) -> bool:
     """Only of what was spoken to its end, as the ledger has it; anything else may be tried again,
     and a voice that was deleted meanwhile leaves nothing.
 
@@ -85,7 +85,8 @@ def keep(done: Claim, headers: Mapping[str, str], body: bytes | None, size: int)
     if spoken is None or gone.filter(public_id=spoken.voice).exists():
         release(done)
         return False
-    return bool(_own(done).update(is_running=False, headers=dict(headers), body=body, size=size))
+    kept = {"headers": dict(headers), "body": body, "size": len(body or b"")}
+    return bool(_own(done).update(is_running=False, **kept))
 
 
 def renew(held: Claim) -> None:
