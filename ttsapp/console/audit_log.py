@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import urlencode
+from typing import Any, ClassVar
 from uuid import UUID
 
 import msgspec
@@ -25,7 +24,6 @@ from ttsapp.console.places import Place
 
 PAGE = 50
 EXPORTED_AT_ONCE = 500
-FILTERS = ("action", "actor", "since", "until")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +41,8 @@ class Row:
 
 
 class AuditForm(DatesForm):
+    FILTERS: ClassVar = ("action", "actor", "since", "until")
+
     action = forms.ChoiceField(required=False, label="Action")
     actor = forms.CharField(required=False, max_length=100, label="Who")
     before = forms.UUIDField(required=False, widget=forms.HiddenInput)
@@ -62,9 +62,6 @@ class AuditForm(DatesForm):
             until=self.end(),
             before=wanted["before"],
         )
-
-    def given(self) -> dict[str, str]:
-        return {name: self.data[name] for name in FILTERS if self.data.get(name)}
 
 
 def audit(request: HttpRequest, place: Place) -> HttpResponseBase:
@@ -100,12 +97,11 @@ def _entries(place: Place, form: AuditForm) -> QuerySet[AuditEntry]:
 def _content(form: AuditForm, entries: QuerySet[AuditEntry]) -> dict[str, Any]:
     found = list(entries[: PAGE + 1])
     shown, has_more = found[:PAGE], len(found) > PAGE
-    older = urlencode({**form.given(), "before": str(shown[-1].pk)}) if has_more else ""
     return {
         "form": form,
         "rows": [_row(entry) for entry in shown],
-        "query": urlencode(form.given()),
-        "older": older,
+        "query": form.query(),
+        "older": form.query(before=str(shown[-1].pk)) if has_more else "",
         "is_older": form.cleaned_data["before"] is not None,
     }
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
+from urllib.parse import urlencode
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -38,6 +39,9 @@ class _DayField(forms.DateField):
 class DatesForm(forms.Form):
     """Two UTC dates, both in the range; where one is missing its bound is open."""
 
+    # What a page's address keeps, in order.
+    FILTERS: ClassVar[tuple[str, ...]] = ("since", "until")
+
     since = _DayField("From")
     until = _DayField("To")
 
@@ -47,6 +51,14 @@ class DatesForm(forms.Form):
         if since and until and since > until:
             self.add_error("until", "Must not be before From.")
         return cleaned
+
+    def given(self) -> dict[str, str]:
+        """The filters as they were typed."""
+        return {name: self.data[name] for name in self.FILTERS if self.data.get(name)}
+
+    def query(self, **more: str) -> str:
+        """Of an address with the same filters."""
+        return urlencode({**self.given(), **more})
 
     def start(self) -> datetime | None:
         first: date | None = self.cleaned_data.get("since")

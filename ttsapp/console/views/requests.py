@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import urlencode
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django import forms
@@ -34,6 +33,8 @@ class Row:
 
 
 class SearchForm(DatesForm):
+    FILTERS: ClassVar = ("ended", "key", "code", "since", "until")
+
     ended = forms.ChoiceField(
         required=False, choices=[("", "any"), *((name, name) for name in history.ENDINGS)]
     )
@@ -59,17 +60,6 @@ class SearchForm(DatesForm):
             before=wanted["before"],
         )
 
-    def older(self, last: UUID) -> str:
-        """The query of the next page: the same filters, further back."""
-        return urlencode({**self._given(), "before": str(last)})
-
-    def newest(self) -> str:
-        return urlencode(self._given())
-
-    def _given(self) -> dict[str, str]:
-        names = ("ended", "key", "code", "since", "until")
-        return {name: self.data[name] for name in names if self.data.get(name)}
-
 
 @require_safe
 @member_page(Permission.VIEW)
@@ -83,9 +73,9 @@ def requests(request: HttpRequest, membership: Membership) -> HttpResponse:
     content = {
         "form": form,
         "rows": _rows(tenant, logs),
-        "older": form.older(logs[-1].pk) if has_more else "",
-        "is_filtered": bool(form.newest()),
-        "newest": form.newest() if form.cleaned_data["before"] else None,
+        "older": form.query(before=str(logs[-1].pk)) if has_more else "",
+        "is_filtered": bool(form.given()),
+        "newest": form.query() if form.cleaned_data["before"] else None,
     }
     return page(request, membership, "requests", content)
 
