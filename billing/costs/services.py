@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Model
+from django.db.models import F
 from django.utils.text import slugify
 
 from billing.costs.models import (
@@ -117,7 +117,7 @@ def set_reference(actor: Actor, name: str, per_million_micros: int, source: str)
 @transaction.atomic
 def remove(actor: Actor, row: HourlyPrice | FixedCost | ReferencePrice | CapacityRun) -> None:
     record(actor, Action.COSTS_CHANGED, None, str(row), removed=type(row)._meta.verbose_name)
-    _delete(row)
+    row.delete()
 
 
 def _note(heard: Heard) -> None:
@@ -158,10 +158,6 @@ def _values(beat: Beat) -> dict[str, Any]:
         "uptime_seconds": beat.uptime_seconds,
         "busy_seconds": beat.busy_seconds,
     }
-
-
-def _delete(row: Model) -> None:
-    row.delete()
 
 
 def _plain(fields: dict[str, Any]) -> dict[str, Any]:
