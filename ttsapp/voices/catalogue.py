@@ -12,6 +12,7 @@ from types import MappingProxyType
 from gpu_engine.proto import engine_pb2
 from ttsapp.errors import ApiError, invalid
 from ttsapp.keys.rules import KeyRules
+from ttsapp.speech.text.languages import NAMES
 from ttsapp.voices.own import OwnVoice, Preset
 
 RETIRED_MODELS = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
@@ -22,20 +23,6 @@ _LANGUAGE_TAG = re.compile(r"([a-z]{2})(?:-[a-z0-9]{2,8})*")
 _STOCK_FEMALE = ("alloy", "coral", "marin", "nova", "sage", "shimmer")
 _STOCK_MALE = ("ash", "ballad", "cedar", "echo", "fable", "onyx", "verse")
 STOCK_VOICES = tuple(sorted(_STOCK_FEMALE + _STOCK_MALE))
-
-# Two-letter codes for the engine's language names.
-_LANGUAGE_CODES = {
-    "de": "german",
-    "en": "english",
-    "es": "spanish",
-    "fr": "french",
-    "it": "italian",
-    "ja": "japanese",
-    "ko": "korean",
-    "pt": "portuguese",
-    "ru": "russian",
-    "zh": "chinese",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +71,11 @@ class SpeechModel:
         """The engine's name for a language. Raises ApiError 400 on `language`."""
         wanted = name.casefold()
         if tag := _LANGUAGE_TAG.fullmatch(wanted):
-            wanted = _LANGUAGE_CODES.get(tag[1], wanted)
+            wanted = NAMES.get(tag[1], wanted)
         if wanted == "auto" or wanted in self.languages:
             return wanted
         known = ", ".join(("auto", *self.languages))
-        if wanted in _LANGUAGE_CODES.values():
+        if wanted in NAMES.values():
             spoken = f"The model {self.id!r} does not speak {wanted.title()}"
             message = f"{spoken}: choose one of {known}."
         else:

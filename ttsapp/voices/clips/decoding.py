@@ -68,9 +68,7 @@ async def decode(data: bytes, field: str, tenant_id: int) -> Recording:
     """Raises ApiError 400 or 413 on `field`; what is wrong, never what the reader said of it."""
     if not data:
         raise invalid(f"{field} is empty: send a recording.", field, "empty_audio")
-    if len(data) > MOST_BYTES:
-        message = f"{field} has {len(data)} bytes; the most is {MOST_BYTES}."
-        raise ApiError(413, "file_too_large", message, field=field)
+    check_size(data, field)
     if container_of(data) is None:
         raise _refusal(NOT_AUDIO, field)
     async with _turns.setdefault(asyncio.get_running_loop(), _Turns()).of(tenant_id):
@@ -80,6 +78,13 @@ async def decode(data: bytes, field: str, tenant_id: int) -> Recording:
     rate, channels, count = HEADER.unpack_from(out)
     samples = np.frombuffer(out, np.float32, count, HEADER.size)
     return Recording(samples, rate, channels)
+
+
+def check_size(data: bytes, field: str) -> None:
+    """Raises ApiError 413 on `field`."""
+    if len(data) > MOST_BYTES:
+        message = f"{field} has {len(data)} bytes; the most is {MOST_BYTES}."
+        raise ApiError(413, "file_too_large", message, field=field)
 
 
 async def _in_child(data: bytes) -> tuple[int, bytes]:

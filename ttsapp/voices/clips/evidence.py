@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ttsapp.errors import ApiError, invalid
-from ttsapp.voices.clips.decoding import MOST_BYTES, decode
+from ttsapp.errors import invalid
+from ttsapp.voices.clips.decoding import check_size, decode
 
 LEAST_SECONDS = 1.0
 # What browsers show without running anything, by how it begins.
@@ -29,9 +29,7 @@ async def evidence_of(
     content: bytes, field: str, tenant_id: int, *, is_document_allowed: bool = True
 ) -> Evidence:
     """Raises ApiError 400 or 413 on `field`."""
-    if len(content) > MOST_BYTES:
-        message = f"{field} has {len(content)} bytes; the most is {MOST_BYTES}."
-        raise ApiError(413, "file_too_large", message, field=field)
+    check_size(content, field)
     for beginning, media_type in _DOCUMENTS:
         if is_document_allowed and content.startswith(beginning):
             return Evidence(content, media_type)

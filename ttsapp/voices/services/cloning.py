@@ -52,8 +52,7 @@ async def clone(
     consent = await agreed(tenant, consent_id, names.consent)
     words = fields.line(text, names.text, fields.TEXT_LENGTH, is_required=False)
     model = await _maker(in_context=bool(words))
-    await check_name(said.name)
-    await database.read(registry.check_room, tenant, said.name)
+    await check_place(tenant, said.name)
     reference = await referenced(recording, words, names, tenant.pk)
     encoded = await encode(model, reference, words)
     kind = Kind.IN_CONTEXT if words else Kind.X_VECTOR
@@ -72,8 +71,7 @@ async def embed(
     """A voice from a speaker embedding that was made elsewhere, for the model that is served."""
     consent = await agreed(tenant, consent_id, names.consent)
     model = await _maker(in_context=False)
-    await check_name(said.name)
-    await database.read(registry.check_room, tenant, said.name)
+    await check_place(tenant, said.name)
     _check_embedding(model, values, names.recording)
     found = await engine.embed(model.id, values)
     await asyncio.to_thread(storage.put_named, Blob.ARTIFACT, found.id, found.artifact)
@@ -163,6 +161,12 @@ async def check_name(name: str, before: str = "") -> None:
     """Raises ApiError 409 for another name than before that a voice could not be asked for by."""
     if name != before and name.casefold() in (await selectors.catalogue()).taken():
         raise registry.name_taken()
+
+
+async def check_place(tenant: Tenant, name: str) -> None:
+    """Raises ApiError 409 before anything is encoded that could not be kept under this name."""
+    await check_name(name)
+    await database.read(registry.check_room, tenant, name)
 
 
 async def _maker(*, in_context: bool) -> SpeechModel:

@@ -4,8 +4,8 @@ it sounded like, so that it is the same ever after."""
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
-from ttsapp import database
 from ttsapp.audit.services import Actor
 from ttsapp.errors import ApiError, invalid
 from ttsapp.http import request_id
@@ -20,7 +20,7 @@ from ttsapp.voices.clips.checks import Reference, Window
 from ttsapp.voices.models import Kind, Voice
 from ttsapp.voices.own import DescribedVoice
 from ttsapp.voices.sentences import sentences
-from ttsapp.voices.services import cloning, registry
+from ttsapp.voices.services import cloning
 from ttsapp.voices.services.registry import Description
 
 LEAST_SECONDS = 1.0
@@ -39,8 +39,7 @@ async def design(
         kind = "voice_design" if describer is None else "base"
         message = f"No engine here can design voices: a checkpoint of kind {kind} is needed."
         raise ApiError(400, "design_not_served", message)
-    await cloning.check_name(said.name)
-    await database.read(registry.check_room, tenant, said.name)
+    await cloning.check_place(tenant, said.name)
     text = sentences(said.language)[0]
     order = Order(
         id=request_id(),
@@ -56,13 +55,7 @@ async def design(
     )
     reference = await asyncio.to_thread(_reference, await answers.file(Session(order, text)))
     encoded = await cloning.encode(maker, reference, text)
-    described = Description(
-        name=said.name,
-        description=said.description or prompt[:1000],
-        language=said.language,
-        tags=said.tags,
-        speed=said.speed,
-    )
+    described = replace(said, description=said.description or prompt[:1000])
     return await cloning.keep(actor, tenant, Kind.DESIGNED, described, encoded, None)
 
 
