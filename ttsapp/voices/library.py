@@ -12,7 +12,7 @@ from django.utils import timezone
 from ttsapp import ids
 from ttsapp.speech.models import RequestLog
 from ttsapp.voices.catalogue import Catalogue, SpeechModel
-from ttsapp.voices.models import Consent, HiddenPreset, Share, Voice
+from ttsapp.voices.models import Consent, Share, Voice
 from ttsapp.voices.own import Preset
 from ttsapp.voices.selectors import live_voices
 
@@ -50,10 +50,9 @@ def cards(tenant_id: int, served: Catalogue) -> list[Card]:
     rows = list(live_voices(tenant_id))
     presets = [(preset, model) for model in served.models for preset in model.presets]
     used = uses(tenant_id, (*(row.public_id for row in rows), *(each.name for each, _ in presets)))
-    hidden = set(HiddenPreset.objects.filter(tenant_id=tenant_id).values_list("name", flat=True))
     usable = {voice.name: voice.served_by for voice in served.own}
     made = [_made(row, tenant_id, used, usable.get(row.public_id)) for row in rows]
-    return made + [_preset(each, model, used, each.name in hidden) for each, model in presets]
+    return made + [_preset(each, model, used, not served.shows(each)) for each, model in presets]
 
 
 def _made(row: Voice, tenant_id: int, used: dict[str, Use], model: SpeechModel | None) -> Card:

@@ -158,8 +158,7 @@ def tenant_voices(tenant_id: int) -> TenantVoices:
 
 def live_voices(tenant_id: int) -> QuerySet[Voice]:
     """A tenant's own and those shared with it."""
-    is_visible = Q(tenant_id=tenant_id) | Q(shares__tenant_id=tenant_id)
-    found = Voice.objects.filter(is_visible, deleted_at=None).distinct()
+    found = Voice.objects.filter(_visible(tenant_id), deleted_at=None).distinct()
     return found.select_related("consent").prefetch_related("versions")
 
 
@@ -194,9 +193,12 @@ def _last(row: Voice) -> VoiceVersion | None:
 
 def labels(tenant_id: int, names: Iterable[str]) -> dict[str, str]:
     """What people call these voices, the deleted ones too; presets are called what they are."""
-    is_visible = Q(tenant_id=tenant_id) | Q(shares__tenant_id=tenant_id)
-    found = Voice.objects.filter(is_visible, public_id__in=set(names))
+    found = Voice.objects.filter(_visible(tenant_id), public_id__in=set(names))
     return dict(found.values_list("public_id", "name"))
+
+
+def _visible(tenant_id: int) -> Q:
+    return Q(tenant_id=tenant_id) | Q(shares__tenant_id=tenant_id)
 
 
 def labels_of_all(names: Iterable[str]) -> dict[str, str]:
