@@ -62,13 +62,12 @@ class Desk:
         is_in_context = opened.voice.WhichOneof("kind") == "reference"
         if is_in_context and self.settings.in_context == "reference-first":
             opened.layout = pb.TEXT_LAYOUT_REFERENCE_FIRST
-        self.check(opened)
+        self._check_voice(opened)
         return opened
 
     def check(self, start: pb.Start) -> None:
         """Everything but the text and what is in an artifact. Raises InvalidRequest."""
-        if start.model not in ("", self.model):
-            raise InvalidRequest(f"unknown model {start.model!r}", "model")
+        self.check_model(start.model)
         if max(len(start.request_id), len(start.tenant)) > LONGEST_NAME:
             raise InvalidRequest(f"longer than {LONGEST_NAME} characters", "request_id")
         if start.layout not in pb.TextLayout.values():
@@ -87,6 +86,10 @@ class Desk:
             self._check_words(start.language)
         self._check_voice(start)
         self.sampling(start)
+
+    def check_model(self, name: str) -> None:
+        if name not in ("", self.model):
+            raise InvalidRequest(f"unknown model {name!r}", "model")
 
     def _check_words(self, language: str) -> None:
         if not self.word_languages:

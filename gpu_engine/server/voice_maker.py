@@ -49,11 +49,8 @@ class VoiceMaker:
 
     def _check(self, request: pb.EncodeVoiceRequest) -> None:
         desk = self.desk
-        if request.model not in ("", desk.model):
-            raise InvalidRequest(f"unknown model {request.model!r}", "model")
-        if desk.config.kind != "base":
-            problem = f"a clone needs a base model, and {desk.model} is {desk.config.kind}"
-            raise InvalidRequest(problem, "model")
+        desk.check_model(request.model)
+        desk.voices.check_kind("embedding", "model")
         if request.HasField("embedding"):
             if request.pcm or request.text:
                 raise InvalidRequest("an embedding comes without a clip and a text", "embedding")

@@ -39,15 +39,19 @@ class Voices:
         kind = voice.WhichOneof("kind")
         if kind is None:
             raise InvalidRequest("no voice is given", "voice")
-        name, needed = NEEDED[kind]
-        if needed != self.config.kind:
-            problem = f"{name} needs a {needed} model, and {self.model} is {self.config.kind}"
-            raise InvalidRequest(problem, "voice")
+        self.check_kind(kind, "voice")
         if kind == "embedding":
             self.check_embedding(voice.embedding, "voice")
         if kind == "reference":
             self.check_embedding(voice.reference.embedding, "voice")
             self._check_codes(voice.reference.codes)
+
+    def check_kind(self, kind: str, field: str) -> None:
+        """Whether the checkpoint speaks such voices. Raises InvalidRequest on `field`."""
+        name, needed = NEEDED[kind]
+        if needed != self.config.kind:
+            problem = f"{name} needs a {needed} model, and {self.model} is {self.config.kind}"
+            raise InvalidRequest(problem, field)
 
     def opened(self, artifact: pb.Artifact) -> pb.Voice:
         """The clone that is in it. Raises EngineError."""
