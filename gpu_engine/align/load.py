@@ -10,10 +10,9 @@ from gpu_engine.align.ctc import CtcAligner
 from gpu_engine.align.track import Aligner
 from gpu_engine.errors import CheckpointError
 from gpu_engine.files import read_bytes
-from gpu_engine.models.aligner import AlignerConfig, AlignerNet
+from gpu_engine.models.aligner import MODEL_TYPE, AlignerConfig, AlignerNet
 from gpu_engine.models.checkpoint import WEIGHTS, load_alone
 
-CTC = "parlance_ctc_aligner"
 _LARGEST = 4096
 
 
@@ -42,8 +41,8 @@ def read_config(folder: Path) -> AlignerConfig:
         kind = found["model_type"]
     except (ValueError, KeyError, TypeError):
         raise CheckpointError(file, "not JSON with a model_type") from None
-    if kind != CTC:
-        raise CheckpointError(file, f"model_type is {kind!r}, expected {CTC!r}")
+    if kind != MODEL_TYPE:
+        raise CheckpointError(file, f"model_type is {kind!r}, expected {MODEL_TYPE!r}")
     known = {field.name: field for field in dataclasses.fields(AlignerConfig)}
     fields = {name: value for name, value in found.items() if name in known}
     _check(file, fields)

@@ -26,7 +26,8 @@ from gpu_engine.bench.machine import describe
 from gpu_engine.bench.summary import percentile
 from gpu_engine.config import SAMPLE_RATE
 from gpu_engine.train.alignment import NOWHERE, Words
-from gpu_engine.train.corpus import SpeechBatch, Utterance, open_corpus, spoken_part
+from gpu_engine.train.commands.common import settings
+from gpu_engine.train.corpus import SpeechBatch, Utterance, open_corpus, spoken_part, to_pcm
 
 Pcm = NDArray[np.int16]
 MEAN_MS, P95_MS = 60.0, 120.0
@@ -50,8 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Exit status 1 where the times are worse than promised."""
     torch.set_num_threads(1)
     aligner = load_aligner(arguments.aligner)
-    settings = dict(pair.split("=", 1) for pair in arguments.set)
-    corpus = open_corpus(arguments.corpus, torch.device("cpu"), settings)
+    corpus = open_corpus(arguments.corpus, torch.device("cpu"), settings(arguments.set))
     spoken = list(_spoken(corpus))
     result: dict[str, Any] = {"machine": describe()} | measure(aligner, spoken)
     result["limits"] = {"mean_ms": MEAN_MS, "p95_ms": P95_MS}
@@ -177,7 +177,7 @@ def own_speech(aligner: Aligner, folder: Path, texts: list[str], seed: int) -> d
 
     told_words, audible, words, faults = 0, [], 0, 0
     for clip in speak(load_checkpoint(folder), texts, Listening(seed=seed)):
-        pcm = (clip.speech.audio.clamp(-1, 1) * 32767).round().to(torch.int16).numpy()
+        pcm = to_pcm(clip.speech.audio)
         told = follow(aligner, clip.text, pcm)
         words += len(clip.text.split())
         told_words += len(told)
@@ -202,6 +202,4 @@ def _spoken(corpus: Iterable[SpeechBatch]) -> Iterator[tuple[Utterance, Pcm]]:
     for batch in corpus:
         for row, utterance in zip(batch.audio, batch.utterances, strict=True):
             if utterance.words is not None:
-                audio = spoken_part(row, utterance)
-                pcm = (audio.clamp(-1, 1) * 32767).round().to(torch.int16).cpu().numpy()
-                yield utterance, pcm
+                yield utterance, to_pcm(spoken_part(row, utterance))

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from gpu_engine.config import SAMPLE_RATE
 from gpu_engine.models.speaker import HOP, log_mel
 
+MODEL_TYPE = "parlance_ctc_aligner"
 BLANK = 0
 STRIDE = 2
 STEP = HOP * STRIDE

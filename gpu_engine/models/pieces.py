@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator
 import torch
 from torch import Tensor
 
+from gpu_engine.config import SAMPLE_RATE
 from gpu_engine.models.codec.encoder import CodecEncoder
 from gpu_engine.models.speaker import (
     FFT_SIZE,
@@ -33,7 +34,7 @@ COLUMN, CONTEXT_COLUMNS = 960, 5
 def embed_pieces(encoder: SpeakerEncoder, audio: Tensor, seconds: float) -> Pieces:
     """Audio [S] to the vector [enc_dim]. `seconds` of audio are a piece of the codec's encoder;
     this one has a twelfth of its work."""
-    columns = max(1, round(12 * seconds * 24_000 / HOP))
+    columns = max(1, round(12 * seconds * SAMPLE_RATE / HOP))
     weight = encoder.fc.weight
     mel = yield from _log_mel(audio, encoder.config.mel_dim, columns)
     first, *blocks = encoder.blocks
@@ -53,7 +54,7 @@ def embed_pieces(encoder: SpeakerEncoder, audio: Tensor, seconds: float) -> Piec
 
 def code_pieces(encoder: CodecEncoder, audio: Tensor, seconds: float) -> Pieces:
     """Audio [S] to codes [groups, ceil(S / 1920)]."""
-    x = yield from _convolutions(encoder, audio, max(1, round(seconds * 24_000 / COLUMN)))
+    x = yield from _convolutions(encoder, audio, max(1, round(seconds * SAMPLE_RATE / COLUMN)))
     x = x.transpose(1, 2)
     transformer = encoder.encoder_transformer
     table = transformer.rotary(torch.arange(x.shape[1], device=x.device))

@@ -23,7 +23,7 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from gpu_engine.models.aligner import BLANK, AlignerConfig, AlignerNet
+from gpu_engine.models.aligner import BLANK, MODEL_TYPE, AlignerConfig, AlignerNet
 from gpu_engine.train.aligner_data import (
     Example,
     Piece,
@@ -35,7 +35,6 @@ from gpu_engine.train.aligner_data import (
 )
 from gpu_engine.train.runtime import Clock, Log, Schedule
 
-MODEL_TYPE = "parlance_ctc_aligner"
 FLOOR = -11.5  # of the log-mel: silence
 AVERAGING, WARM_UP = 0.995, 50
 # Share of the expectation that is taken off: of 0.4, 0.7 and 1 the best, by far better than 0.

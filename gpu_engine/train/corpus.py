@@ -99,11 +99,18 @@ def read_wav(path: Path) -> NDArray[np.float32]:
     return audio / np.float32(32768)
 
 
+def to_pcm(audio: Tensor) -> NDArray[np.int16]:
+    """float32 [samples] to 16 bits."""
+    pcm: NDArray[np.int16] = (
+        (audio.detach().cpu().clamp(-1, 1) * 32767).round().to(torch.int16).numpy()
+    )
+    return pcm
+
+
 def write_wav(path: Path, audio: Tensor) -> None:
     """float32 [samples] at 24 kHz to a 16-bit mono WAV."""
-    pcm = (audio.detach().cpu().clamp(-1, 1) * 32767).round().to(torch.int16).numpy()
     with wave.open(str(path), "wb") as file:
         file.setframerate(SAMPLE_RATE)
         file.setnchannels(1)
         file.setsampwidth(2)
-        file.writeframes(pcm.astype("<i2").tobytes())
+        file.writeframes(to_pcm(audio).astype("<i2").tobytes())
