@@ -18,8 +18,6 @@ from triton.backends.compiler import GPUTarget
 from triton.runtime import driver
 from triton.runtime.jit import JITFunction
 
-SHARED_LIMIT = 232_448  # bytes a block may use on sm_90
-
 
 class Absent:
     """The driver of a GPU that nobody asks to run anything."""

@@ -64,7 +64,6 @@ class Supervisor:
         self._folder = tempfile.TemporaryDirectory(prefix=f"parlance-{os.getpid()}-")
         self._core: Core | None = None
         self._known: m.CoreReady | None = None
-        self._first = asyncio.Event()
         self.state = State.STARTING
         self.restarts = 0
 
@@ -111,9 +110,6 @@ class Supervisor:
             log.error("core died", code=code, why=why, restart_in=pause)
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
-
-    async def first_ready(self) -> None:
-        await self._first.wait()
 
     def drain(self) -> None:
         self._turn(State.DRAINING)
@@ -181,7 +177,6 @@ class Supervisor:
         match message:
             case m.CoreReady():
                 core.ready = self._known = message
-                self._first.set()
                 self._turn(State.READY)
             case m.CoreFailed():
                 core.failure = message.message

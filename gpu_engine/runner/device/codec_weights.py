@@ -17,7 +17,7 @@ from gpu_engine.models.codec.transformer import Layer
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A residual unit: Snake, wide convolution, Snake, narrow one. `wide_memory` is its layer."""
+    """A residual unit: Snake, wide convolution, Snake, narrow one."""
 
     first: Snake
     wide: Conv

@@ -9,7 +9,6 @@ import torch
 
 from gpu_engine.kernels.ops import Variant
 
-FrameVariant = Literal["chain", "streamed"]
 CodecVariant = Literal["module", "fused"]
 
 
