@@ -143,15 +143,20 @@ async def live_text(
     return partial(prepare, options=options)
 
 
+async def whole_text(order: Order, text: str, wish: TextWish) -> Prepared:
+    """For a request whose text is all there. Raises ApiError 400."""
+    return await prepared_text(
+        text,
+        wish,
+        order.caller,
+        language=order.language,
+        voice_language=order.voice.native_language,
+        field=order.text_field,
+    )
+
+
 async def prepared_text(
-    text: str,
-    wish: TextWish,
-    caller: Caller,
-    *,
-    language: str,
-    voice_language: str,
-    limit: int,
-    field: str,
+    text: str, wish: TextWish, caller: Caller, *, language: str, voice_language: str, field: str
 ) -> Prepared:
     """The text as the wish has it, with the caller's own words. Raises ApiError 400."""
     chosen = languages.code(language)
@@ -166,7 +171,7 @@ async def prepared_text(
         is_normalised=wish.is_normalised,
         markup=wish.markup,
         lexicon=words,
-        limit=limit,
+        limit=settings.SEGMENT_CHARACTERS,
         field=field,
     )
     if len(text) <= _QUICK_CHARACTERS or not needs_language:

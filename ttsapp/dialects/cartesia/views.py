@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from typing import Annotated, Any
@@ -25,7 +26,7 @@ from ttsapp.keys.authentication import Caller
 from ttsapp.keys.tokens import Scope
 from ttsapp.speech import answers
 from ttsapp.speech.order import check_text
-from ttsapp.speech.prepared import TextWish, prepared_text
+from ttsapp.speech.prepared import TextWish, whole_text
 from ttsapp.speech.session import Session
 from ttsapp.speech.text.markup import Markup
 from ttsapp.voices.selectors import catalogue, listed
@@ -105,13 +106,7 @@ async def _session(caller: Caller, text: str, wanted: asked.Wanted, transport: s
     """Raises ApiError for what the engine does not serve, or a text that cannot be read."""
     order = asked.order(request_id(), caller, wanted, await catalogue(caller), transport)
     is_normalised = wanted.normalization != "off"
-    prepared = await prepared_text(
-        text,
-        TextWish(is_normalised=is_normalised, markup=Markup.PAUSES),
-        caller,
-        language=asked.reading_language(wanted, order),
-        voice_language=order.voice.native_language,
-        limit=settings.SEGMENT_CHARACTERS,
-        field=order.text_field,
-    )
+    wish = TextWish(is_normalised=is_normalised, markup=Markup.PAUSES)
+    read_in = replace(order, language=asked.reading_language(wanted, order))
+    prepared = await whole_text(read_in, text, wish)
     return Session(order, text, prepared)

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import msgspec
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
@@ -24,7 +23,7 @@ from ttsapp.idempotency.once import once
 from ttsapp.keys.authentication import Caller
 from ttsapp.keys.tokens import Scope
 from ttsapp.speech import answers, encoders
-from ttsapp.speech.prepared import prepared_text
+from ttsapp.speech.prepared import whole_text
 from ttsapp.speech.session import Session
 from ttsapp.voices.selectors import catalogue
 
@@ -134,15 +133,7 @@ async def _understand(request: HttpRequest, caller: Caller, *, is_stream: bool) 
         wanted = asked.parse(request.META.get("CONTENT_TYPE", ""), request.body)
         served = await catalogue(caller)
         order = asked.order(request_id(), caller, wanted, served, is_stream=is_stream)
-        prepared = await prepared_text(
-            wanted.text,
-            wanted.wish,
-            caller,
-            language=order.language,
-            voice_language=order.voice.native_language,
-            limit=settings.SEGMENT_CHARACTERS,
-            field=order.text_field,
-        )
+        prepared = await whole_text(order, wanted.text, wanted.wish)
     except ApiError as error:
         door.note_refusal(caller, "sse" if is_stream else "http", error)
         raise

@@ -20,7 +20,7 @@ from ttsapp.keys.authentication import Caller
 from ttsapp.keys.tokens import Scope
 from ttsapp.speech import answers
 from ttsapp.speech.order import Order, check_text
-from ttsapp.speech.prepared import TextWish, prepared_text
+from ttsapp.speech.prepared import TextWish, whole_text
 from ttsapp.speech.session import Session
 from ttsapp.voices.selectors import catalogue
 
@@ -31,15 +31,7 @@ async def speak(request: HttpRequest, caller: Caller) -> HttpResponseBase:
         text = _text(request)
         wanted = asked.parse(request.GET.dict())
         order = asked.order(request_id(), caller, wanted, await catalogue(caller), "http")
-        prepared = await prepared_text(
-            text,
-            TextWish(),
-            caller,
-            language=order.language,
-            voice_language=order.voice.native_language,
-            limit=settings.SEGMENT_CHARACTERS,
-            field=order.text_field,
-        )
+        prepared = await whole_text(order, text, TextWish())
     except ApiError as error:
         door.note_refusal(caller, "http", error)
         raise

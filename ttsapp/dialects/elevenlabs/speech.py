@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import msgspec
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
@@ -23,7 +22,7 @@ from ttsapp.idempotency.once import once
 from ttsapp.keys.authentication import Caller
 from ttsapp.keys.tokens import Scope
 from ttsapp.speech import answers
-from ttsapp.speech.prepared import prepared_text
+from ttsapp.speech.prepared import whole_text
 from ttsapp.speech.session import Session
 from ttsapp.voices.selectors import catalogue
 
@@ -146,15 +145,7 @@ async def _understand(
         how = {"whole": whole, "has_words": has_words}
         order = asked.order(request_id(), caller, voice_id, wanted, served, "http", **how)
         # The caller's own words are said as they wish in every API.
-        prepared = await prepared_text(
-            wanted.text,
-            wanted.wish,
-            caller,
-            language=order.language,
-            voice_language=order.voice.native_language,
-            limit=settings.SEGMENT_CHARACTERS,
-            field=order.text_field,
-        )
+        prepared = await whole_text(order, wanted.text, wanted.wish)
     except ApiError as error:
         door.note_refusal(caller, "http", error)
         raise

@@ -10,7 +10,7 @@ from django.conf import settings
 from ttsapp import strict
 from ttsapp.errors import invalid
 from ttsapp.keys.authentication import Caller
-from ttsapp.speech.order import Order, check_text
+from ttsapp.speech.order import check_text
 from ttsapp.speech.prepared import TextWish, prepared_text
 from ttsapp.speech.text.markup import MARKUP_VALUES, markup
 from ttsapp.speech.text.prepare import Prepared
@@ -39,19 +39,6 @@ def wish(fields: Mapping[str, Any]) -> TextWish:
     )
 
 
-async def prepared(order: Order, text: str, wanted: TextWish) -> Prepared:
-    """The text of a request to speak. Raises ApiError 400."""
-    return await prepared_text(
-        text,
-        wanted,
-        order.caller,
-        language=order.language,
-        voice_language=order.voice.native_language,
-        limit=settings.SEGMENT_CHARACTERS,
-        field=order.text_field,
-    )
-
-
 async def preview(caller: Caller, body: bytes, served: Catalogue) -> dict[str, Any]:
     """What would be spoken, as a document. Raises ApiError 400 or 404."""
     fields = strict.fields(body, _PREVIEW, ("input",))
@@ -67,7 +54,6 @@ async def preview(caller: Caller, body: bytes, served: Catalogue) -> dict[str, A
         caller,
         language=language,
         voice_language=native,
-        limit=settings.SEGMENT_CHARACTERS,
         field="input",
     )
     return _document(found)

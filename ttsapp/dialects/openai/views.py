@@ -19,6 +19,7 @@ from ttsapp.idempotency.once import once
 from ttsapp.keys.authentication import Caller
 from ttsapp.keys.tokens import Scope
 from ttsapp.speech import answers, captions
+from ttsapp.speech.prepared import whole_text
 from ttsapp.speech.session import Session
 from ttsapp.voices.selectors import catalogue, listed
 
@@ -80,7 +81,7 @@ async def _understand(request: HttpRequest, caller: Caller) -> Session:
     try:
         body = codec.parse_speech(request.META.get("CONTENT_TYPE", ""), request.body)
         order = codec.order(request_id(), caller, body, await catalogue(caller))
-        prepared = await text.prepared(order, body.input, body.wish)
+        prepared = await whole_text(order, body.input, body.wish)
     except ApiError as error:
         door.note_refusal(caller, "http", error)
         raise
