@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from billing.costs import selectors, services
 from billing.costs.figures import Report
 from billing.costs.models import EngineClass, EngineHour
-from billing.costs.report import report
+from billing.costs.report import report, totals
 from billing.costs.tasks import heard
 from billing.costs.uptime import Beat
 from billing.prices.day_sales import add_up
@@ -60,6 +60,7 @@ def test_it_works(h200: EngineClass, alice: Tenant, settings: Settings) -> None:
     assert (total.busy_per_million, total.idle_per_million) == (3 * EUR, 9 * EUR)
     assert (total.cost_per_million, total.revenue_per_million) == (12 * EUR, 20 * EUR)
     assert total.margin == Fraction(2, 5)
+    assert totals(MAY, JUNE) == total
     [figures] = found.classes
     assert (figures.up_hours, figures.busy_hours) == (24, 6)
     assert figures.utilisation == Fraction(1, 4)
