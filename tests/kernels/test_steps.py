@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from gpu_engine.bench import cuts
 from gpu_engine.config import SamplingConfig
 from gpu_engine.kernels.ops import make_ops
 from gpu_engine.kernels.slots import Arena, arena_for
@@ -25,7 +26,7 @@ SETTINGS = [SamplingConfig(top_k=9), SamplingConfig(do_sample=False), SamplingCo
 
 def spoken(talker: Talker, variant: str, rows: list[int], frames: int = FRAMES) -> Arena:
     """A few frames from one made-up prompt vector a slot."""
-    ops = make_ops(variant, None if variant == "plain" else coarse())  # type: ignore[arg-type]
+    ops = make_ops(variant, None if variant == "plain" else replace(cuts.coarse(), few=2))  # type: ignore[arg-type]
     arena = arena_for(talker.config, 3, 16, 4, talker.codec_head.weight)
     generator = torch.Generator().manual_seed(8)
     start = torch.randn(3, TALKER.hidden_size, generator=generator)
@@ -42,14 +43,6 @@ def spoken(talker: Talker, variant: str, rows: list[int], frames: int = FRAMES) 
         assert not bool(told[1].any())
         predict(slots)
     return arena
-
-
-def coarse() -> object:
-    """Large tiles: an interpreter pays by the program."""
-    from gpu_engine.kernels.fused.linear import Tiling, Tuning
-
-    tile = Tiling(16, 256, 64)
-    return Tuning(few=2, stream=Tiling(0, 256, 64), wide=tile, narrow=tile)
 
 
 def by_the_model(talker: Talker, slot: int) -> list[list[int]]:
