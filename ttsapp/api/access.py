@@ -52,8 +52,7 @@ def everywhere(request: Request) -> list[Access]:
         caller = request.user.caller
         tenant = selectors.tenant(caller.tenant_id)
         assert caller.rules is not None
-        actor = Actor(None, caller.label)
-        return [Access(tenant, actor, KEY_ROLE, caller.rules.scopes)]
+        return [Access(tenant, caller.actor, KEY_ROLE, caller.rules.scopes)]
     actor = Actor.of(request.user)
     return [_of_person(actor, membership) for membership in selectors.memberships(request.user)]
 

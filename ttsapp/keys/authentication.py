@@ -10,6 +10,7 @@ import structlog
 from django.utils import timezone
 
 from ttsapp import background, context, database
+from ttsapp.audit.services import Actor
 from ttsapp.errors import ApiError
 from ttsapp.keys import selectors, services, tokens
 from ttsapp.keys.rules import KeyRules, KeyScope
@@ -39,6 +40,11 @@ class Caller:
     rules: KeyRules | None = None
     shelf: int | None = None
     share: int = 1
+
+    @property
+    def actor(self) -> Actor:
+        """As the audit names who acts by it."""
+        return Actor(None, self.label)
 
     @property
     def public_id(self) -> str | None:

@@ -8,7 +8,6 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from ttsapp import database, strict
-from ttsapp.audit.services import Actor
 from ttsapp.dialects.cartesia import voices
 from ttsapp.dialects.cartesia.dialect import CARTESIA
 from ttsapp.dialects.door import endpoint
@@ -36,7 +35,7 @@ async def clone(request: HttpRequest, caller: Caller) -> HttpResponse:
     said = uploads.described(sent)
     tenant = await database.read(bound.maker, caller)
     made = await cloning.clone(
-        Actor(None, caller.label),
+        caller.actor,
         tenant,
         said,
         sent.text("consent"),
@@ -51,7 +50,7 @@ async def clone(request: HttpRequest, caller: Caller) -> HttpResponse:
 async def voice(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
     if request.method == "GET":
         return await _document(caller, name)
-    row, actor = await _row(caller, name), Actor(None, caller.label)
+    row, actor = await _row(caller, name), caller.actor
     if request.method == "DELETE":
         await database.write(registry.delete_voice, actor, row)
         return HttpResponse(status=204)

@@ -12,7 +12,6 @@ import msgspec
 from django.http import HttpRequest, HttpResponse
 
 from ttsapp import database
-from ttsapp.audit.services import Actor
 from ttsapp.dialects.dashscope import lenient
 from ttsapp.dialects.dashscope.dialect import DASHSCOPE
 from ttsapp.dialects.door import endpoint
@@ -92,7 +91,7 @@ async def _create(caller: Caller, family: Family, given: Given) -> dict[str, Any
     consent, names = given.get("consent", ""), _names(family)
     await cloning.agreed(tenant, consent, names.consent)
     made = await cloning.clone(
-        _actor(caller),
+        caller.actor,
         tenant,
         said,
         consent,
@@ -122,13 +121,13 @@ async def _query(caller: Caller, family: Family, given: Given) -> dict[str, Any]
 async def _update(caller: Caller, family: Family, given: Given) -> dict[str, Any]:
     row = await _row(caller, family, given)
     sample = await _recording(family, given)
-    await cloning.renew(_actor(caller), row, sample, given.get("text", ""), _names(family))
+    await cloning.renew(caller.actor, row, sample, given.get("text", ""), _names(family))
     return {}
 
 
 async def _delete(caller: Caller, family: Family, given: Given) -> dict[str, Any]:
     row = await _row(caller, family, given)
-    await database.write(registry.delete_voice, _actor(caller), row)
+    await database.write(registry.delete_voice, caller.actor, row)
     return {family.voice: row.public_id}
 
 
@@ -139,10 +138,6 @@ _ACTIONS: dict[str, Act] = {
     "update": _update,
     "delete": _delete,
 }
-
-
-def _actor(caller: Caller) -> Actor:
-    return Actor(None, caller.label)
 
 
 def _names(family: Family) -> cloning.Names:

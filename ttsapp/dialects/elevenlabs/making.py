@@ -8,7 +8,6 @@ import msgspec
 from django.http import HttpRequest, HttpResponse
 
 from ttsapp import database
-from ttsapp.audit.services import Actor
 from ttsapp.dialects.elevenlabs import voice_list
 from ttsapp.dialects.elevenlabs.door import endpoint
 from ttsapp.dialects.elevenlabs.request import check_query
@@ -39,7 +38,7 @@ async def add_voice(request: HttpRequest, caller: Caller) -> HttpResponse:
     sample = _recording(sent)
     if sample is None:
         raise invalid("files is required: send a recording of the speaker.", "files")
-    made = await cloning.clone(_actor(caller), tenant, said, consent, sample, names=_NAMES)
+    made = await cloning.clone(caller.actor, tenant, said, consent, sample, names=_NAMES)
     return json_response({"voice_id": made.public_id, "requires_verification": False})
 
 
@@ -55,8 +54,8 @@ async def edit_voice(request: HttpRequest, caller: Caller, voice_id: str) -> Htt
     if sent.text("labels", "null") != "null":
         changed |= {"tags": list(said.tags), "language": said.language}
     if (sample := _recording(sent)) is not None:
-        await cloning.renew(_actor(caller), row, sample, "", _NAMES)
-    await database.write(registry.change_voice, _actor(caller), row, **changed)
+        await cloning.renew(caller.actor, row, sample, "", _NAMES)
+    await database.write(registry.change_voice, caller.actor, row, **changed)
     return json_response(_OK)
 
 
@@ -66,7 +65,7 @@ async def voice(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResp
         check_query(request.GET.dict(), ("with_settings",))
         return json_response(voice_list.one(await listed(caller), voice_id))
     row = await _row(caller, voice_id)
-    await database.write(registry.delete_voice, _actor(caller), row)
+    await database.write(registry.delete_voice, caller.actor, row)
     return json_response(_OK)
 
 
@@ -81,12 +80,8 @@ async def edit_settings(request: HttpRequest, caller: Caller, voice_id: str) -> 
     given = voice_settings(request.body)
     row = await _row(caller, voice_id)
     speed = given.given.get("speed", DEFAULTS["speed"])
-    await database.write(registry.change_voice, _actor(caller), row, speed=speed)
+    await database.write(registry.change_voice, caller.actor, row, speed=speed)
     return json_response(_OK)
-
-
-def _actor(caller: Caller) -> Actor:
-    return Actor(None, caller.label)
 
 
 async def _row(caller: Caller, voice_id: str) -> Voice:

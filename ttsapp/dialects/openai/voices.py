@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from ttsapp import database
-from ttsapp.audit.services import Actor
 from ttsapp.dialects.door import endpoint
 from ttsapp.dialects.openai import documents
 from ttsapp.dialects.openai.dialect import OPENAI
@@ -51,7 +50,7 @@ async def voice(request: HttpRequest, caller: Caller, name: str) -> HttpResponse
     row = await database.read(bound.voice_of, caller, name)
     if row is None:
         raise _unknown_voice(name)
-    await database.write(registry.delete_voice, actor(caller), row)
+    await database.write(registry.delete_voice, caller.actor, row)
     return json_response({"id": name, "object": "audio.voice.deleted", "deleted": True})
 
 
@@ -65,7 +64,7 @@ async def voice_consents(request: HttpRequest, caller: Caller) -> HttpResponse:
     content = await sent.recording("recording")
     evidence = await evidence_of(content, "recording", caller.tenant_id)
     tenant = await database.read(tenants.tenant, caller.tenant_id)
-    made = await database.write(consents.record_consent, actor(caller), tenant, terms, evidence)
+    made = await database.write(consents.record_consent, caller.actor, tenant, terms, evidence)
     return json_response(documents.consent(made))
 
 
@@ -75,11 +74,11 @@ async def voice_consent(request: HttpRequest, caller: Caller, name: str) -> Http
     if request.method != "GET":
         await database.read(bound.check_consent, caller, row)
     if request.method == "DELETE":
-        await database.write(consents.delete_consent, actor(caller), row)
+        await database.write(consents.delete_consent, caller.actor, row)
         return json_response({"id": name, "object": "audio.voice_consent", "deleted": True})
     if request.method == "POST":
         sent = uploads.json_form(request.body, ("name",), ("name",))
-        await database.write(consents.rename_consent, actor(caller), row, sent.text("name"))
+        await database.write(consents.rename_consent, caller.actor, row, sent.text("name"))
         row.name = sent.text("name").strip()
     return json_response(documents.consent(row))
 
@@ -90,12 +89,8 @@ async def withdrawal(request: HttpRequest, caller: Caller, name: str) -> HttpRes
     row = await _consent(caller, name)
     await database.read(bound.check_consent, caller, row)
     sent = uploads.json_form(request.body or b"{}", ("reason",), ())
-    await database.write(consents.withdraw_consent, actor(caller), row, sent.text("reason"))
+    await database.write(consents.withdraw_consent, caller.actor, row, sent.text("reason"))
     return json_response(documents.consent(await _consent(caller, name)))
-
-
-def actor(caller: Caller) -> Actor:
-    return Actor(None, caller.label)
 
 
 async def _make(request: HttpRequest, caller: Caller) -> Voice:
@@ -104,16 +99,16 @@ async def _make(request: HttpRequest, caller: Caller) -> Voice:
     tenant = await database.read(bound.maker, caller)
     kind = sent.text("type", "audio_sample" if not sent.text("prompt") else "prompt")
     if kind == "prompt":
-        return await designing.design(actor(caller), caller, tenant, said, sent.text("prompt"))
+        return await designing.design(caller.actor, caller, tenant, said, sent.text("prompt"))
     if kind != "audio_sample":
         raise invalid("type may be audio_sample or prompt.", "type")
     if sent.text("embedding"):
         values = sent.embedding("embedding")
-        return await cloning.embed(actor(caller), tenant, said, sent.text("consent"), values)
+        return await cloning.embed(caller.actor, tenant, said, sent.text("consent"), values)
     text, consent = sent.text("ref_text"), sent.text("consent")
     await cloning.agreed(tenant, consent, _NAMES.consent)
     recording = await sent.recording("audio_sample", "ref_audio")
-    return await cloning.clone(actor(caller), tenant, said, consent, recording, text, names=_NAMES)
+    return await cloning.clone(caller.actor, tenant, said, consent, recording, text, names=_NAMES)
 
 
 def _sent(request: HttpRequest) -> Form:
