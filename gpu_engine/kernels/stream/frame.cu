@@ -79,7 +79,7 @@ struct Arguments {
   const i64* frames;     // [slots]
   u32* counter;          // zero before the kernel
   float eps, scaling;
-  int rows, kept_chunks;
+  int rows;
 };
 
 struct Block {
@@ -135,14 +135,12 @@ DEVICE void feed(Block& b, const Arguments& a) {
   for (int pass = 0; pass < GROUPS - 1; pass++) {
     const u8* head = a.heads + ((i64)pass * BLOCKS + b.block) * head_chunks * CHUNK_BYTES;
     for (int chunk = 0; chunk < BODY_CHUNKS + head_chunks; chunk++, sequence++) {
-      bool in_body = chunk < BODY_CHUNKS;
-      const u8* from = in_body ? body + (i64)chunk * CHUNK_BYTES
-                               : head + (i64)(chunk - BODY_CHUNKS) * CHUNK_BYTES;
+      const u8* from = chunk < BODY_CHUNKS ? body + (i64)chunk * CHUNK_BYTES
+                                           : head + (i64)(chunk - BODY_CHUNKS) * CHUNK_BYTES;
       u32 stage = sequence % STAGES, lap = sequence / STAGES;
       if (lap) barrier_wait(b.empty + stage, (lap - 1) & 1);
       barrier_expect(b.full + stage, CHUNK_BYTES);
-      bulk_copy(b.ring + stage * CHUNK_BYTES, from, CHUNK_BYTES, b.full + stage,
-                in_body && chunk < a.kept_chunks);
+      bulk_copy(b.ring + stage * CHUNK_BYTES, from, CHUNK_BYTES, b.full + stage);
     }
   }
 }

@@ -60,13 +60,10 @@ DEVICE void barrier_wait(u64* barrier, u32 parity) {
         : "memory");
 }
 
-// A stretch of device memory into shared memory by the copy engine; `keep` asks the L2 to keep it.
-DEVICE void bulk_copy(void* to, const void* from, u32 bytes, u64* barrier, bool keep) {
+// A stretch of device memory into shared memory by the copy engine; the L2 need not keep it.
+DEVICE void bulk_copy(void* to, const void* from, u32 bytes, u64* barrier) {
   u64 policy;
-  if (keep)
-    asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-  else
-    asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], "
       "[%1], %2, [%3], %4;" ::"r"(address(to)),

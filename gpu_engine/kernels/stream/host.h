@@ -149,7 +149,7 @@ DEVICE void barrier_expect(u64* barrier, u32 bytes) {
 DEVICE void barrier_wait(u64* barrier, u32 parity) {
   while ((u32)((HostBarrier*)barrier)->state == parity) wait_in(waiting_at[barrier]);
 }
-DEVICE void bulk_copy(void* to, const void* from, u32 bytes, u64* barrier, bool) {
+DEVICE void bulk_copy(void* to, const void* from, u32 bytes, u64* barrier) {
   memcpy(to, from, bytes);
   bytes_to_come[barrier] -= bytes;
   turn(barrier);

@@ -45,7 +45,6 @@ class Arguments(ctypes.Structure):
         ("eps", ctypes.c_float),
         ("scaling", ctypes.c_float),
         ("rows", ctypes.c_int),
-        ("kept_chunks", ctypes.c_int),
     ]
 
 

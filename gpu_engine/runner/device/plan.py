@@ -31,7 +31,6 @@ class Plan:
     library_rows: int = 16
     """Batches of more rows take cuBLAS for their products."""
     streamed_rows: int = 0
-    kept: float = 0.0
     cache_bytes: int = 256 << 20
     """Of each cache of voices and beginnings."""
     codec: CodecVariant = "fused"
@@ -48,7 +47,6 @@ class Plan:
             step_rows=(1, 2, 4),
             codec_rows=(1, 2, 4),
             variant="plain",
-            streamed_rows=0,
             codec="module",
             codec_dtype=torch.float32,
         )

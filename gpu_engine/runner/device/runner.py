@@ -104,9 +104,8 @@ class GraphDevice:
             from gpu_engine.runner.device.streamed import StreamedFrame, shape_of
 
             try:
-                frame = StreamedFrame(
-                    weights, arena, ops, shape_of(weights, rows), self.plan.kept, self._packed
-                )
+                shape = shape_of(weights, rows)
+                frame = StreamedFrame(weights, arena, ops, shape, self._packed)
             except CannotBuild as problem:
                 log.warning("the frame runs as a chain of kernels", rows=rows, problem=str(problem))
             else:

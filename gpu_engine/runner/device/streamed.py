@@ -40,7 +40,7 @@ def shape_of(weights: FrameWeights, rows: int) -> Shape:
 
 
 class StreamedFrame:
-    """As `FrameStep`. Works in bf16. `kept` is the share of the body that the L2 keeps."""
+    """As `FrameStep`. Works in bf16."""
 
     def __init__(
         self,
@@ -48,7 +48,6 @@ class StreamedFrame:
         arena: Arena,
         ops: Ops,
         shape: Shape,
-        kept: float = 0.0,
         packed: Packed | None = None,
     ) -> None:
         """Raises CannotBuild. `packed` may be shared between kernels of one predictor."""
@@ -58,8 +57,6 @@ class StreamedFrame:
         self.weights, self.arena, self.ops, self.shape = weights, arena, ops, shape
         self.packed = packed or pack(weights, shape)
         self._launch = (launch.on_gpu if on_gpu else launch.on_host)(compiled)
-        chunk = 16 * shape.chunk
-        self._kept = int(kept * self.packed.body.numel() / shape.blocks / chunk)
         self._tables = weights.projected.bfloat16().contiguous()
         self.room = _room(shape, device)
         self._counter = torch.zeros(1, dtype=torch.int32, device=device)
@@ -102,7 +99,6 @@ class StreamedFrame:
             eps=stack.eps,
             scaling=stack.head_dim**-0.5,
             rows=len(rows),
-            kept_chunks=self._kept,
         )
 
 
