@@ -10,7 +10,6 @@ from pathlib import Path
 
 import torch
 import torch.distributed as dist
-from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -24,6 +23,7 @@ from gpu_engine.train.discriminators import (
     discriminator_loss,
     feature_loss,
 )
+from gpu_engine.train.export import is_run, load_codec
 from gpu_engine.train.losses import LogMel, MelLoss
 from gpu_engine.train.runtime import (
     Captured,
@@ -63,6 +63,7 @@ class CodecRecipe:
     judged_frames: int = 20  # of each row, heard by the adversaries
     rate: float = 1e-3
     adversary_rate: float = 3e-4
+    heads_until: float = 0.03  # of a run that goes on
     quantize_from: float = 0.06
     judge_from: float = 0.35
     judged_rate_factor: float = 0.5  # of the generator's rate once it is judged
@@ -97,13 +98,9 @@ class CodecTrainer:
         torch.manual_seed(recipe.seed + 1000 * world.rank + 1)
         self.grads = FlatGradients(self.model.parameters(), world)
         self.adversary_grads = FlatGradients(self.adversaries.parameters(), world)
-        ours = {id(p) for p in self.model.decoder.parameters()}
-        grown = self.grads.parameters
-        self.optimizer = self._adam(
-            [p for p in grown if id(p) not in ours], [p for p in grown if id(p) in ours]
-        )
+        self.optimizer = self._adam(*self._groups())
         self.adversary_optimizer = self._adam(self.adversary_grads.parameters)
-        self.experienced = False  # the decoder was taken from elsewhere
+        self.resumed = False
         self.averaged = [p.detach().clone() for p in self.grads.parameters]
         self.losses = {name: torch.zeros((), device=device) for name in FIGURES}
         self.clock = Clock()
@@ -111,6 +108,20 @@ class CodecTrainer:
 
     def make_model(self, config: CodecConfig) -> CodecModel:
         return CodecModel(config)
+
+    def _groups(self) -> tuple[list[nn.Parameter], ...]:
+        """What learns at rates of their own: encoder, decoder, heads."""
+        model = self.model
+        decoder, heads = (
+            {id(p) for part in parts for p in part.parameters()}
+            for parts in ((model.decoder,), (model.mel_head, model.phone_head))
+        )
+        grown = self.grads.parameters
+        return (
+            [p for p in grown if id(p) not in decoder | heads],
+            [p for p in grown if id(p) in decoder],
+            [p for p in grown if id(p) in heads],
+        )
 
     def _adam(self, *groups: list[nn.Parameter]) -> torch.optim.AdamW:
         """Every group has a rate of its own, which a captured step reads."""
@@ -214,14 +225,20 @@ class CodecTrainer:
         self.begin(deadline)
         recipe = self.recipe
         end = recipe.seconds
-        self._phase(recipe.quantize_from * end, False, False, save, log)
-        with torch.no_grad():
-            rows = min(8 * recipe.rows, 128)
-            audio, _ = self.recording.windows(rows, recipe.frames)
-            self.model.quantizer.start(self.model.encoder.latents(audio))
-            share_weights(self.model.quantizer, self.world)
+        if self.resumed:
+            settle(self.model, self.recording, recipe)
+        else:
+            self._phase(recipe.quantize_from * end, False, False, save, log)
+            self._start_codebooks()
+        share_weights(self.model.quantizer, self.world)
         self._phase(recipe.judge_from * end, True, False, save, log)
         self._phase(end, True, True, save, log)
+
+    @torch.no_grad()
+    def _start_codebooks(self) -> None:
+        rows = min(8 * self.recipe.rows, 128)
+        audio, _ = self.recording.windows(rows, self.recipe.frames)
+        self.model.quantizer.start(self.model.encoder.latents(audio))
 
     def begin(self, deadline: float) -> None:
         """Starts the clock once all is compiled: that took the minute without codes before."""
@@ -245,7 +262,7 @@ class CodecTrainer:
         while self._on(until):
             elapsed = self.clock.elapsed()
             rate = main.rate(self.step, elapsed)
-            self.set_rates(rate, quantize=quantize)
+            self.set_rates(rate, elapsed)
             self.adversary_optimizer.param_groups[0]["lr"].fill_(other.rate(self.step, elapsed))
             gradients()
             self._average(judged)
@@ -257,12 +274,13 @@ class CodecTrainer:
                 saved = elapsed
             self.step += 1
 
-    def set_rates(self, rate: float, *, quantize: bool) -> None:
-        """A decoder that was trained before rests until codes are used: what an encoder that knows
-        nothing makes of it would only spoil it."""
-        rest, decoder = self.optimizer.param_groups
-        rest["lr"].fill_(rate)
-        resting = self.experienced and not quantize
+    def set_rates(self, rate: float, elapsed: float) -> None:
+        """At the begin of a run that goes on only the heads learn: what new ones ask for would
+        spoil an encoder that knows its work."""
+        encoder, decoder, heads = self.optimizer.param_groups
+        resting = self.resumed and elapsed < self.recipe.heads_until * self.recipe.seconds
+        heads["lr"].fill_(rate)
+        encoder["lr"].fill_(0.0 if resting else rate)
         decoder["lr"].fill_(0.0 if resting else rate * self.recipe.decoder_rate)
 
     def _on(self, until: float) -> bool:
@@ -305,7 +323,21 @@ class CodecTrainer:
         save_shards(folder, "adversaries", halves)
 
     def resume(self, folder: Path) -> None:
-        """Goes on from an earlier run; a phone head of another context starts anew."""
+        """Goes on from an earlier run, or from a speech_tokenizer folder with its encoder: weights
+        and codebooks. Adversaries come from a run only."""
+        if is_run(folder):
+            self._resume_run(folder)
+        else:
+            encoder, decoder = load_codec(folder)
+            self.model.encoder.load_state_dict(encoder.state_dict())
+            self.model.decoder.load_state_dict(decoder.state_dict())
+            self.model.quantizer.take(self.model.decoder)
+        self.resumed = True
+        for mine, p in zip(self.averaged, self.grads.parameters, strict=True):
+            mine.copy_(p.detach())
+
+    def _resume_run(self, folder: Path) -> None:
+        """A phone head of another context starts anew."""
         state = load_shards(folder, "codec")
         fresh = self.model.state_dict()
         first = "phone_head.0.weight"
@@ -313,28 +345,11 @@ class CodecTrainer:
             state |= {name: t for name, t in fresh.items() if name.startswith("phone_head.")}
         self.model.load_state_dict(state)
         self.model.quantizer.absorb(self.model.encoder)
+        self.take_adversaries(folder)
+
+    def take_adversaries(self, folder: Path) -> None:
         state = {name: t.float() for name, t in load_shards(folder, "adversaries").items()}
         self.adversaries.load_state_dict(state)
-        for mine, p in zip(self.averaged, self.grads.parameters, strict=True):
-            mine.copy_(p.detach())
-
-    def take_decoder(self, folder: Path) -> None:
-        """Starts from the decoder of a checkpoint's speech_tokenizer folder; the codebooks in it
-        are not used, since they belong to an encoder that is not there."""
-        self.model.decoder.load_state_dict(decoder_weights(folder))
-        for mine, p in zip(self.averaged, self.grads.parameters, strict=True):
-            mine.copy_(p.detach())
-        self.experienced = True
-
-
-def decoder_weights(folder: Path) -> dict[str, Tensor]:
-    """Of a checkpoint's speech_tokenizer folder. Raises ValueError when it holds none."""
-    tensors = load_file(folder / "model.safetensors")
-    prefix = "decoder."
-    mine = {k.removeprefix(prefix): t for k, t in tensors.items() if k.startswith(prefix)}
-    if not mine:
-        raise ValueError(f"{folder} holds no codec decoder")
-    return mine
 
 
 @torch.no_grad()

@@ -7,7 +7,7 @@ put into its checkpoint at once.
 from __future__ import annotations
 
 import copy
-import shutil
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,21 +20,24 @@ from gpu_engine.models.codec import CodecDecoder, CodecEncoder
 from gpu_engine.train.codec import CodecRecipe, CodecTrainer
 from gpu_engine.train.codec_data import Recording
 from gpu_engine.train.codec_model import CodecModel
-from gpu_engine.train.export import halved, load_codec
+from gpu_engine.train.export import halved, is_run, load_codec
 from gpu_engine.train.runtime import Log, World
+from gpu_engine.train.tiny import codec_json
 
 WEIGHTS = Path("model.safetensors")
 
 
 class DecoderTrainer(CodecTrainer):
-    """`codec`: a speech_tokenizer folder with an encoder; its decoder is what learns."""
+    """`codec`: a run's folder, or a speech_tokenizer with its encoder; its decoder learns."""
 
     def __init__(
         self, codec: Path, config: CodecConfig, recipe: CodecRecipe, recording: Recording,
         world: World,
     ) -> None:  # fmt: skip
-        self.codec = codec
+        self.codec, self.config = codec, config
         super().__init__(config, recipe, recording, world)
+        if is_run(codec):
+            self.take_adversaries(codec)
 
     def make_model(self, config: CodecConfig) -> CodecModel:
         """Only what comes after the codebooks learns."""
@@ -74,7 +77,7 @@ class DecoderTrainer(CodecTrainer):
         self._phase(end, True, True, save, log)
 
     def save(self, folder: Path) -> None:
-        """A speech_tokenizer folder like the one that was read, with the averaged decoder."""
+        """A speech_tokenizer folder with the averaged decoder."""
         if not self.world.leads:
             return
         folder.mkdir(parents=True, exist_ok=True)
@@ -92,4 +95,5 @@ class DecoderTrainer(CodecTrainer):
         partial = folder / WEIGHTS.with_suffix(".part")
         save_file(halved(tensors), partial)
         partial.rename(folder / WEIGHTS)
-        shutil.copyfile(self.codec / "config.json", folder / "config.json")
+        text = json.dumps(codec_json(self.config), indent=2) + "\n"
+        (folder / "config.json").write_text(text, "utf-8")

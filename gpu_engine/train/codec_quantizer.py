@@ -200,6 +200,14 @@ class TrainingQuantizer(nn.Module):
             books.start(vectors.transpose(1, 2).flatten(0, 1))
 
     @torch.no_grad()
+    def take(self, decoder: CodecDecoder) -> None:
+        """The codebooks of a finished codec; what norm they fit to is found from speech."""
+        stacks = (decoder.quantizer.rvq_first, decoder.quantizer.rvq_rest)
+        for books, stack in zip((self.semantic, self.acoustic), stacks, strict=True):
+            for level, codebook in enumerate(stack.codebooks()):
+                books.entries[level].copy_(codebook.entries())
+
+    @torch.no_grad()
     def absorb(self, encoder: CodecEncoder) -> None:
         """Moves the norm's scale into the encoder's last weights: latents of deviation 1."""
         inverse = self.norm.inverse()

@@ -31,16 +31,13 @@ def train_codec(
     resume: Path | None = None,
     config: CodecConfig = TINY_CODEC,
     deadline: float = 0.0,
-    decoder: Path | None = None,
 ) -> CodecTrainer:
     """Trains for the recipe's seconds, but not past `deadline` (Unix time, if any). `resume`: an
-    earlier run's folder; `decoder`: else, a speech_tokenizer folder whose decoder is taken."""
+    earlier run's folder, or a speech_tokenizer with its encoder."""
     recording = _record(corpus, hours, world, out)
     trainer = CodecTrainer(config, recipe, recording, world)
     if resume is not None:
         trainer.resume(resume)
-    elif decoder is not None:
-        trainer.take_decoder(decoder)
     _train(trainer, out, deadline)
     return trainer
 
@@ -55,7 +52,7 @@ def train_decoder(
     config: CodecConfig = TINY_CODEC,
     deadline: float = 0.0,
 ) -> DecoderTrainer:
-    """The same for the decoder of `codec` alone, a speech_tokenizer folder with its encoder."""
+    """The same for the decoder of `codec` alone, a folder that `train_codec` can resume from."""
     recording = _record(corpus, hours, world, out)
     trainer = DecoderTrainer(codec, config, recipe, recording, world)
     _train(trainer, out, deadline)

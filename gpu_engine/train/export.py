@@ -29,9 +29,14 @@ TEXT_FILES = (
 )
 
 
+def is_run(folder: Path) -> bool:
+    """Whether a codec training left the folder; else it is a checkpoint's speech_tokenizer."""
+    return (folder / "codec-00.safetensors").exists()
+
+
 def load_codec(folder: Path) -> tuple[CodecEncoder, CodecDecoder]:
     """From a codec training's folder, or from a checkpoint's speech_tokenizer folder."""
-    if (folder / "codec-00.safetensors").exists():
+    if is_run(folder):
         return finish_codec(load_shards(folder, "codec"), TINY_CODEC)
     config = read_codec_config(folder)
     tensors = load_file(folder / "model.safetensors")

@@ -31,11 +31,10 @@ WAYS = ((), ("--no-compile",), ("--no-compile", "--no-capture"))
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """`ranks`: processes that train together, 0 for one a GPU; `codec`: a codec that is used as it
-    is; `decoder`: else, a speech_tokenizer folder whose decoder the codec starts from; `limit`:
-    seconds for this call, 0 for as long as it takes; `reserve`: of them for export and
+    is; `limit`: seconds for this call, 0 for as long as it takes; `reserve`: of them for export and
     evaluation; `finish`: let the Talker's schedule end with this call instead of pausing it;
-    `speech_minutes`: how long speech is made beside the Talker; the tuples are further arguments of
-    the stages."""
+    `speech_minutes`: how long speech is made beside the Talker; `…_gpus`: the numbers of those that
+    a stage has, all unless given; `…_options`: further arguments of the stages."""
 
     teacher: Path
     texts: Path
@@ -57,7 +56,6 @@ class Recipe:
     codec_hours: float = 3.0
     writers_per_gpu: int = 2
     codec: Path | None = None
-    decoder: Path | None = None
     resume_codec: Path | None = None
     weights: Path | None = None
     count: int = 64
@@ -66,18 +64,21 @@ class Recipe:
     decoder_options: tuple[str, ...] = ()
     encode_options: tuple[str, ...] = ()
     talker_options: tuple[str, ...] = ()
+    decoder_gpus: tuple[str, ...] = ()
+    encode_gpus: tuple[str, ...] = ()
+    talker_gpus: tuple[str, ...] = ()
 
     @property
     def device(self) -> str:
         return "cuda" if self.gpus else "cpu"
 
     @property
-    def writers(self) -> int:
-        return max(1, self.gpus * self.writers_per_gpu)
+    def all_gpus(self) -> tuple[str, ...]:
+        return tuple(map(str, range(self.gpus)))
 
     @property
-    def crew(self) -> int:
-        return self.ranks or max(1, self.gpus)
+    def writers(self) -> int:
+        return max(1, len(self.encode_gpus or self.all_gpus) * self.writers_per_gpu)
 
     def folder(self, stage: str) -> Path:
         return self.codec if stage == "codec" and self.codec else self.out / stage
@@ -130,9 +131,7 @@ class Kitchen:
             command += ["--deadline", str(self.train_end)]
         if recipe.resume_codec:
             command += ["--resume", str(recipe.resume_codec)]
-        if recipe.decoder:
-            command += ["--decoder", str(recipe.decoder)]
-        child = self._ranks("codec", [*command, *recipe.codec_options])
+        child = self._ranks("codec", [*command, *recipe.codec_options], recipe.all_gpus)
         status = self.crew.wait(child, self.train_end + SLACK)
         self._expect(child, status, out / "codec-00.safetensors")
         (out / "done").touch()
@@ -140,16 +139,15 @@ class Kitchen:
     def decoder(self) -> None:
         """The decoder of `codec` goes on learning while the other stages work: their codes stay."""
         recipe, out = self.recipe, self.recipe.folder(DECODER)
-        if recipe.codec is None:
-            raise StageError(
-                "the decoder needs --codec: a speech_tokenizer folder with its encoder"
-            )
+        if not recipe.done("codec"):
+            raise StageError("the decoder needs a codec: --codec, or the stage codec before it")
         command = [DECODER, *self._corpus("codec_speech"), "--out", str(out)]
-        command += ["--codec", str(recipe.codec), "--hours", str(recipe.codec_hours)]
+        command += ["--codec", str(recipe.folder("codec")), "--hours", str(recipe.codec_hours)]
         command += ["--minutes", str(recipe.minutes_decoder)]
         if recipe.limit:
             command += ["--deadline", str(self.train_end)]
-        self._beside = self._ranks(DECODER, [*command, *recipe.decoder_options])
+        gpus = recipe.decoder_gpus or recipe.all_gpus
+        self._beside = self._ranks(DECODER, [*command, *recipe.decoder_options], gpus)
 
     def _decoder_end(self) -> None:
         if self._beside is None:
@@ -168,7 +166,8 @@ class Kitchen:
         recipe, out = self.recipe, self.recipe.folder("talker")
         writers = self._writers(self._speech_end()) if "encode" in recipe.stages else []
         for way in WAYS if recipe.gpus else WAYS[:1]:
-            child = self._ranks("talker", [*self._talker_command(out), *way])
+            gpus = recipe.talker_gpus or recipe.all_gpus
+            child = self._ranks("talker", [*self._talker_command(out), *way], gpus)
             status = self._watch(child, writers)
             if status in (0, ENDED):
                 break
@@ -205,15 +204,19 @@ class Kitchen:
         for setting in (f"teacher={recipe.teacher}", f"texts={recipe.texts}", *recipe.set):
             yield from ("--set", setting)
 
-    def _ranks(self, name: str, command: Sequence[str]) -> Child:
-        """As many processes as train together."""
-        if self.recipe.crew < 2:
-            return self.crew.start(name, ["-m", CLI, *command])
-        launcher = ["-m", "torch.distributed.run", "--nproc-per-node", str(self.recipe.crew)]
+    def _ranks(self, name: str, command: Sequence[str], gpus: Sequence[str]) -> Child:
+        """As many processes as train together, on these GPUs."""
+        ranks = self.recipe.ranks or max(1, len(gpus))
+        seen = {"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if gpus else {}
+        if ranks < 2:
+            return self.crew.start(name, ["-m", CLI, *command], seen)
+        launcher = ["-m", "torch.distributed.run", "--nproc-per-node", str(ranks)]
         launcher += ["--master-port", str(_free_port()), "-m", CLI]
         # More threads than cores wait for each other most of the time.
-        threads = min(4, max(1, (os.cpu_count() or 1) // self.recipe.crew))
-        return self.crew.start(name, [*launcher, *command], {"OMP_NUM_THREADS": str(threads)})
+        threads = min(4, max(1, (os.cpu_count() or 1) // ranks))
+        return self.crew.start(
+            name, [*launcher, *command], {"OMP_NUM_THREADS": str(threads), **seen}
+        )
 
     def _alone(self, name: str, command: Sequence[str]) -> None:
         child = self.crew.start(name, ["-m", CLI, *command])
@@ -232,7 +235,8 @@ class Kitchen:
         command += ["--set", f"part={number}", "--set", f"parts={recipe.writers}"]
         command += ["--set", "passes=1000", "--codec", str(recipe.folder("codec"))]
         command += ["--out", str(codes), "--name", f"encode{number}", "--deadline", str(until)]
-        seen = {"CUDA_VISIBLE_DEVICES": str(number % recipe.gpus)} if recipe.gpus else {}
+        gpus = recipe.encode_gpus or recipe.all_gpus
+        seen = {"CUDA_VISIBLE_DEVICES": gpus[number % len(gpus)]} if gpus else {}
         environment = {"OMP_NUM_THREADS": "2", **seen}
         command += recipe.encode_options
         return self.crew.start(f"encode{number}", ["-m", CLI, *command], environment)

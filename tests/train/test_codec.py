@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
 from gpu_engine.config import CodecConfig
 from gpu_engine.train import runtime
@@ -220,59 +220,23 @@ def test_resumed_run_continues_from_the_averaged_weights(tmp_path: Path) -> None
     assert (tmp_path / "a" / "log.json").is_file()
 
 
-@pytest.fixture
-def spoken_before(trainer: CodecTrainer, tmp_path: Path) -> Path:
-    """The speech_tokenizer folder of a checkpoint that cannot encode, as the package ships one."""
-    torch.manual_seed(7)
-    fresh = CodecTrainer(micro_codec(), RECIPE, recording(), HERE)
-    run(fresh, 2, quantize=False)
-    _, decoder = export(fresh.averaged_state(), micro_codec())
-    halves = {f"decoder.{name}": t.half() for name, t in decoder.state_dict().items()}
-    save_file(halves, tmp_path / "model.safetensors")
-    return tmp_path
-
-
-def decoder_of(trainer: CodecTrainer) -> dict[str, torch.Tensor]:
-    parameters = trainer.model.decoder.named_parameters()
-    return {name: p.detach().clone() for name, p in parameters if p.requires_grad}
-
-
-def test_a_shipped_decoder_rests_until_codes_are_used(
-    trainer: CodecTrainer, spoken_before: Path
-) -> None:
-    # given a new encoder for a decoder that was trained before
-    trainer.take_decoder(spoken_before)
-    taken, encoder = decoder_of(trainer), trainer.model.encoder.downsample.conv.weight.clone()
-    shipped = load_file(spoken_before / "model.safetensors")
-    assert all(torch.equal(t, shipped[f"decoder.{name}"].float()) for name, t in taken.items())
-    # when the encoder learns without codes, then the decoder stays as it is
-    trainer.set_rates(1e-3, quantize=False)
-    trainer._gradients(quantize=False, judged=False)
-    trainer._update(quantize=False, judged=False)
-    assert all(torch.equal(t, taken[name]) for name, t in decoder_of(trainer).items())
-    assert not torch.equal(encoder, trainer.model.encoder.downsample.conv.weight)
-    # and with codes both learn, the decoder at its own rate
+def test_the_decoder_has_a_rate_of_its_own(trainer: CodecTrainer) -> None:
     trainer.recipe = dataclasses.replace(RECIPE, decoder_rate=0.25)
-    trainer.set_rates(1e-3, quantize=True)
+    trainer.set_rates(1e-3, 0.0)
     rates = [float(group["lr"]) for group in trainer.optimizer.param_groups]
-    assert rates == pytest.approx([1e-3, 2.5e-4])
-    trainer._gradients(quantize=True, judged=False)
-    trainer._update(quantize=True, judged=False)
-    moved = [not torch.equal(t, taken[name]) for name, t in decoder_of(trainer).items()]
-    assert sum(moved) > 0.9 * len(moved)
+    assert rates == pytest.approx([1e-3, 2.5e-4, 1e-3])
 
 
-def test_a_decoder_that_is_new_never_rests(trainer: CodecTrainer) -> None:
-    trainer.set_rates(1e-3, quantize=False)
-    assert [float(group["lr"]) for group in trainer.optimizer.param_groups] == pytest.approx(
-        [1e-3, 1e-3]
-    )
-
-
-def test_a_folder_without_a_decoder_is_refused(trainer: CodecTrainer, tmp_path: Path) -> None:
-    save_file({"encoder.x": torch.zeros(1)}, tmp_path / "model.safetensors")
-    with pytest.raises(ValueError, match="holds no codec decoder"):
-        trainer.take_decoder(tmp_path)
+def test_only_the_heads_learn_when_a_finished_codec_begins_to_go_on(trainer: CodecTrainer) -> None:
+    trainer.resumed = True
+    rates = []
+    for elapsed in (0.029, 0.031):
+        trainer.set_rates(1e-3, elapsed * RECIPE.seconds)
+        rates.append([float(group["lr"]) for group in trainer.optimizer.param_groups])
+    assert rates == [pytest.approx([0.0, 0.0, 1e-3]), pytest.approx([1e-3] * 3)]
+    groups = [len(group["params"]) for group in trainer.optimizer.param_groups]
+    assert sum(groups) == len(trainer.grads.parameters)
+    assert groups[2] == 8
 
 
 def test_a_save_leaves_no_shard_of_the_one_before(tmp_path: Path, monkeypatch) -> None:

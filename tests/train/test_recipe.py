@@ -1,5 +1,6 @@
 """The whole recipe as its users call it, with a teacher that hums and models of no size."""
 
+import argparse
 import json
 import os
 import signal
@@ -12,7 +13,8 @@ import torch
 
 from gpu_engine.assemble import assemble_base
 from gpu_engine.models.checkpoint import load_checkpoint
-from gpu_engine.train.cli import main
+from gpu_engine.train.cli import add_arguments, main
+from gpu_engine.train.commands.tiny import recipe_of
 from gpu_engine.train.crew import ENDED, Crew, StageError
 from gpu_engine.train.detached import standing
 from gpu_engine.train.detached import start as run_detached
@@ -76,7 +78,7 @@ def test_the_shipped_decoder_learns_more_and_comes_home(call, tmp_path):
 
 
 def test_a_decoder_alone_needs_a_codec(call):
-    with pytest.raises(SystemExit, match="the decoder needs --codec"):
+    with pytest.raises(SystemExit, match="the decoder needs a codec: --codec"):
         main([*call, "--stages", "decoder"])
 
 
@@ -233,12 +235,29 @@ def test_a_codec_from_elsewhere_is_used_as_it_is(tmp_path, crew, monkeypatch):
 def test_ranks_are_as_many_as_gpus(tmp_path, crew, monkeypatch):
     started = []
     monkeypatch.setattr(crew, "start", lambda name, command, env=None: started.append(command))
-    Kitchen(made(tmp_path, gpus=4), crew)._ranks("talker", ["talker"])
-    Kitchen(made(tmp_path, gpus=1), crew)._ranks("talker", ["talker"])
-    Kitchen(made(tmp_path, ranks=3), crew)._ranks("talker", ["talker"])
+    for recipe in (made(tmp_path, gpus=4), made(tmp_path, gpus=1), made(tmp_path, ranks=3)):
+        Kitchen(recipe, crew)._ranks("talker", ["talker"], recipe.all_gpus)
     assert option(started[0], "--nproc-per-node") == "4"
     assert option(started[2], "--nproc-per-node") == "3"
     assert started[1] == ["-m", "gpu_engine.train.cli", "talker"]
+
+
+def test_stages_share_the_gpus_as_they_are_told(call, tmp_path, crew, monkeypatch):
+    # given a Talker on two of four GPUs, and writers on the two others
+    shares = ["--gpus=4", "--talker-gpus=0 1", "--encode-gpus=2 3", "--writers-per-gpu=2"]
+    seen = {}
+    monkeypatch.setattr(crew, "start", lambda name, command, env: seen.setdefault(name, env))
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    recipe = recipe_of(parser.parse_args([*call, *shares]))
+    # when the stages start
+    kitchen = Kitchen(recipe, crew)
+    kitchen._ranks("talker", [], recipe.talker_gpus)
+    kitchen._writers(time.time())
+    # then each process sees its own
+    devices = {name: env["CUDA_VISIBLE_DEVICES"] for name, env in seen.items()}
+    writers = {"encode0": "2", "encode1": "3", "encode2": "2", "encode3": "3"}
+    assert devices == {"talker": "0,1"} | writers
 
 
 def test_who_ran_out_of_time_but_saved_has_done_enough(tmp_path, crew):

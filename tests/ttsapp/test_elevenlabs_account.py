@@ -55,6 +55,8 @@ def test_user(http: httpx.Client, alice: Party, bob: Party) -> None:
     assert user["subscription"] == found(http, alice, "/v1/user/subscription")
     plan = user["subscription"]
     assert (plan["character_count"], plan["character_limit"]) == (6, UNLIMITED)
+    assert (plan["voice_slots_used"], plan["voice_limit"]) == (0, UNLIMITED)
+    assert plan["can_use_instant_voice_cloning"] is False
     assert datetime.fromtimestamp(plan["next_character_count_reset_unix"], UTC).day == 1
 
 

@@ -44,13 +44,19 @@ DECODER = CodecRecipe(rate=4e-4, judge_from=0.1, quantize_from=0.0, rows=24)
 def add(stages: Stages) -> None:  # type: ignore[valid-type]
     stage = new_stage(stages, "codec", "learn the 12.5 Hz codec from speech", run)
     _add_common(stage, tuple(OPTIONS), CodecRecipe())
-    stage.add_argument("--resume", type=Path, help="folder of an earlier run")
-    stage.add_argument("--decoder", type=Path, help="a speech_tokenizer folder to start from")
+    stage.add_argument(
+        "--resume",
+        type=Path,
+        help="an earlier run's folder, or a speech_tokenizer with its encoder",
+    )
     about = "teach a finished codec's decoder more, for codes that stay what they are"
     stage = new_stage(stages, "decoder", about, run_decoder)
     _add_common(stage, DECODER_OPTIONS, DECODER)
     stage.add_argument(
-        "--codec", type=Path, required=True, help="a speech_tokenizer folder with its encoder"
+        "--codec",
+        type=Path,
+        required=True,
+        help="a run's folder, or a speech_tokenizer with encoder",
     )
 
 
@@ -82,7 +88,7 @@ def run(args: argparse.Namespace) -> None:
     recipe = _recipe(args, tuple(OPTIONS), CodecRecipe())
     train_codec(
         _speech(args, world), args.hours, recipe, world, args.out, args.resume,
-        deadline=args.deadline, decoder=args.decoder,
+        deadline=args.deadline,
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ DEFAULTS = {field.name: field.default for field in fields(Recipe)}
 SIZES = {
     "minutes-codec": "of training the codec",
     "minutes-talker": "of training the Talker, over all calls",
-    "minutes-decoder": "of teaching the decoder of --codec, where the stage `decoder` is asked for",
+    "minutes-decoder": "of teaching the codec's decoder more, if that stage is asked for",
     "speech-minutes": "that speech is made for, beside the Talker",
     "start-hours": "of speech that the Talker begins with",
     "room-hours": "of speech that it has room for",
@@ -43,7 +43,6 @@ def add(stages: Stages) -> None:  # type: ignore[valid-type]
     stage.add_argument("--stages", default=",".join(STAGES), help="of this call, with commas")
     stage.add_argument("--finish", action="store_true", help="end the Talker with this call")
     stage.add_argument("--codec", type=Path, help="an earlier codec's folder, used as it is")
-    stage.add_argument("--decoder", type=Path, help="a speech_tokenizer folder to start from")
     stage.add_argument("--resume-codec", type=Path, help="an earlier codec's folder, to go on with")
     stage.add_argument("--weights", type=Path, help="an earlier Talker's folder")
     stage.add_argument("--gpus", type=int, default=-1, help="-1: all; 0: the CPU")
@@ -57,6 +56,8 @@ def add(stages: Stages) -> None:  # type: ignore[valid-type]
         stage.add_argument(f"--{option}", type=type(value), default=value, help=about_size)
     for name in ("codec", DECODER, "encode", "talker"):
         stage.add_argument(f"--{name}-options", default="", help=f"more of `train {name}`'s")
+    for name in (DECODER, "encode", "talker"):
+        stage.add_argument(f"--{name}-gpus", default="", help=f"numbers, for `{name}`; else all")
     _add_follow(stages)
 
 
@@ -67,6 +68,7 @@ def recipe_of(args: argparse.Namespace) -> Recipe:
         raise ValueError(f"no such stage: {', '.join(sorted(unknown))}")
     chosen = {name: getattr(args, name) for name in DEFAULTS}
     options = {name: tuple(shlex.split(chosen[name])) for name in chosen if "_options" in name}
+    options |= {name: tuple(chosen[name].split()) for name in chosen if name.endswith("_gpus")}
     gpus = torch.cuda.device_count() if args.gpus < 0 else args.gpus
     changed = {"stages": stages, "gpus": gpus, "set": tuple(args.set), **options}
     return Recipe(**chosen | changed)
@@ -79,7 +81,7 @@ def run(args: argparse.Namespace) -> None:
         print(f"process {number} works in {args.out}", flush=True)
         return
     recipe = recipe_of(args)
-    print(f"{recipe.gpus or 'no'} GPUs, {recipe.crew} ranks, {recipe.writers} writers", flush=True)
+    print(f"{recipe.gpus or 'no'} GPUs, {recipe.writers} writers", flush=True)
     # Ended by a signal, the crew must go too: its processes have groups of their own.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     status = 1

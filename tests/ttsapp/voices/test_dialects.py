@@ -44,6 +44,8 @@ def test_elevenlabs(http: httpx.Client, cloning: ScriptedEngine, alice: Party) -
     )
     assert spoken.status_code == 200
     assert cloning.heard[-1].start.model == "scripted-base"
+    plan = http.get("/v1/user/subscription", headers=alice.headers).json()
+    assert (plan["voice_slots_used"], plan["can_use_instant_voice_cloning"]) == (1, True)
 
 
 def test_elevenlabs_changes(http: httpx.Client, cloning: ScriptedEngine, alice: Party) -> None:

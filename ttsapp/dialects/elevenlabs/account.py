@@ -9,18 +9,20 @@ from ttsapp.keys.authentication import Caller
 from ttsapp.limits import selectors
 from ttsapp.limits.admission import with_defaults
 from ttsapp.tenants.models import Tenant
+from ttsapp.voices.catalogue import Catalogue
+from ttsapp.voices.selectors import live_voices
 
-# Clients show a share of it: what an account without a budget is told.
+# Clients show a share of it: what an account without a budget is told, and of its voices.
 UNLIMITED = 2**31 - 1
 
 
-def user(caller: Caller) -> dict[str, Any]:
+def user(caller: Caller, served: Catalogue) -> dict[str, Any]:
     tenant = Tenant.objects.get(pk=caller.tenant_id)
     return {
         "user_id": tenant.slug,
         "workspace_id": tenant.slug,
         "first_name": tenant.name,
-        "subscription": subscription(caller),
+        "subscription": subscription(caller, served),
         "is_new_user": False,
         "can_use_delayed_payment_methods": False,
         "is_onboarding_completed": True,
@@ -32,7 +34,7 @@ def user(caller: Caller) -> dict[str, Any]:
     }
 
 
-def subscription(caller: Caller) -> dict[str, Any]:
+def subscription(caller: Caller, served: Catalogue) -> dict[str, Any]:
     month = datetime.now(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     next_month = (month + timedelta(days=32)).replace(day=1)
     used, limit = _budget(caller, month)
@@ -46,15 +48,15 @@ def subscription(caller: Caller) -> dict[str, Any]:
         "max_credit_limit_extension": 0,
         "can_extend_character_limit": False,
         "allowed_to_extend_character_limit": False,
-        "voice_slots_used": 0,
-        "voice_limit": 0,
+        "voice_slots_used": live_voices(caller.tenant_id).count(),
+        "voice_limit": UNLIMITED,
         "voice_add_edit_counter": 0,
         "max_voice_add_edits": 0,
         "professional_voice_slots_used": 0,
         "professional_voice_slots_used_in_workspace": 0,
         "professional_voice_limit": 0,
         "can_extend_voice_limit": False,
-        "can_use_instant_voice_cloning": False,
+        "can_use_instant_voice_cloning": served.maker(in_context=False) is not None,
         "can_use_professional_voice_cloning": False,
         "currency": "usd",
         "current_overage": {"amount": "0", "currency": "usd"},

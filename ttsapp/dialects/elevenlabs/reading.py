@@ -67,12 +67,12 @@ async def models_by_header(request: HttpRequest) -> HttpResponseBase:
 
 @endpoint("GET")
 async def user(request: HttpRequest, caller: Caller) -> HttpResponse:
-    return json_response(await database.read(account.user, caller))
+    return json_response(await database.read(account.user, caller, await catalogue(caller)))
 
 
 @endpoint("GET")
 async def subscription(request: HttpRequest, caller: Caller) -> HttpResponse:
-    return json_response(await database.read(account.subscription, caller))
+    return json_response(await database.read(account.subscription, caller, await catalogue(caller)))
 
 
 @endpoint("GET")
