@@ -17,7 +17,6 @@ LONGEST = (
     "product",
     "docs/test_commands.py",
     "ttsapp/test_product.py",
-    "kernels/test_stream.py",
     "engine/test_start_up.py",
 )
 assert all((HERE / name).exists() for name in LONGEST)

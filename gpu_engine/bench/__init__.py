@@ -67,11 +67,12 @@ def _add_variants(parser: argparse.ArgumentParser) -> None:
         "--variants",
         nargs="+",
         default=[],
-        help="a GPU's kernels, no checkpoint: all, or module, variant, module/variant",
+        help="a GPU's kernels, no checkpoint: all, or any of: module, variant, module:variant",
     )
     add("--official", default="1.7B", choices=["1.7B", "0.6B"], help="shapes, random weights")
     add("--check", action="store_true", help="compare each variant with plain PyTorch")
     add("--budget", type=float, default=420.0, help="seconds after which no variant is begun")
+    add("--skip-done", type=Path, help="file of a run before: what these kernels did stays")
 
 
 def _add_profile(parser: argparse.ArgumentParser) -> None:

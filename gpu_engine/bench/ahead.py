@@ -1,10 +1,11 @@
-"""Compiles what trials will launch, in as many processes as there are cores."""
+"""Compiles what trials will launch, in as many processes as there are cores, while others run."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, wait
+from types import TracebackType
 
 import torch
 
@@ -13,47 +14,35 @@ from gpu_engine.bench.trials import Trial, World, build
 SECONDS = 240.0
 
 
-def build_ahead(size: str, trials: list[Trial], context: int) -> list[str]:
-    """Into the caches on disk; names of what did not build. Nothing is run."""
-    spawn = multiprocessing.get_context("spawn")
-    tasks = _distinct(trials)
-    failed = []
-    with ProcessPoolExecutor(min(os.cpu_count() or 1, len(tasks)), spawn) as pool:
-        jobs = {pool.submit(_build, size, trial, context): trial for trial in tasks}
-        for job in as_completed(jobs, timeout=SECONDS):
-            problem = job.exception() or job.result()
-            if problem:
-                failed.append(f"{jobs[job].name}: {str(problem)[:200]}")
-    return failed
+class Ahead:
+    """Kernels into the caches on disk, in the order of the trials. Nothing is run."""
+
+    def __init__(self, size: str, trials: list[Trial], context: int) -> None:
+        # One core is left to what launches and times meanwhile.
+        workers = max(1, min((os.cpu_count() or 1) - 1, len(trials)))
+        self._pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
+        self._jobs = {trial: self._pool.submit(_build, size, trial, context) for trial in trials}
+
+    def wait(self, trial: Trial) -> None:
+        """Until the trial's kernels are there or cannot be: then the trial itself will tell why."""
+        wait([self._jobs[trial]], SECONDS)
+
+    def __enter__(self) -> Ahead:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None
+    ) -> None:
+        """What nobody will wait for is not compiled to its end."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for child in multiprocessing.active_children():
+            child.terminate()
 
 
-def _distinct(trials: list[Trial]) -> list[Trial]:
-    """Streamed frames are compiled for a GPU by nvcc, the same for several batches."""
-    seen: dict[object, Trial] = {}
-    for trial in trials:
-        seen.setdefault(trial, trial)
-    return list(seen.values())
-
-
-def _build(size: str, trial: Trial, context: int) -> str:
+def _build(size: str, trial: Trial, context: int) -> None:
     torch.set_num_threads(1)
-    try:
-        if trial.variant.startswith("streamed"):
-            return _build_streamed(size, trial)
-        from gpu_engine.kernels.building import Builds
+    from gpu_engine.kernels.building import Builds
 
-        world = World(size, torch.device("meta"), False, context)
-        with Builds(), torch.inference_mode():
-            build(world, trial).run()
-    except Exception as problem:  # noqa: BLE001 - the trial itself will tell; others go on
-        return f"{type(problem).__name__}: {problem}"
-    return ""
-
-
-def _build_streamed(size: str, trial: Trial) -> str:
-    from gpu_engine.kernels.stream.build import build_for_gpu
-    from gpu_engine.runner.device.streamed import shape_of
-
-    world = World(size, torch.device("meta"), False, 1)
-    build_for_gpu(shape_of(world.weights(False), trial.rows))
-    return ""
+    world = World(size, torch.device("meta"), False, context)
+    with Builds(), torch.inference_mode():
+        build(world, trial).run()

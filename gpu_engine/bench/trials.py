@@ -196,44 +196,17 @@ class Recorded:
 def _predictor(world: World, trial: Trial) -> Built:
     arena, slots = world.arena(trial.rows), world.slots(trial.rows)
     fp8 = trial.variant.endswith("-fp8")
-    frame: Any
-    if trial.variant.startswith("streamed"):
-        from gpu_engine.runner.device.streamed import StreamedFrame, shape_of
-
-        weights = world.weights(False)
-        kernels = operators(world, "plain" if world.device.type == "cpu" else "fused")
-        shape = _small_shape(world) if world.small else shape_of(weights, trial.rows)
-        frame = StreamedFrame(weights, arena, kernels, shape)
-
-        def logits() -> Tensor:
-            last: Tensor = frame.room["logits"][: trial.rows].clone()
-            return last
-    else:
-        recorded: Any = Recorded(operators(world, trial.variant))
-        frame = FrameStep(world.weights(fp8), arena, recorded, trial.rows)
-
-        def logits() -> Tensor:
-            last: Tensor = recorded.logits
-            return last
+    recorded: Any = Recorded(operators(world, trial.variant))
+    frame = FrameStep(world.weights(fp8), arena, recorded, trial.rows)
 
     def reset() -> None:
         arena.frames[:-1] = 0
 
     def outcome() -> Tensor:
         """Last logits and the codes that led to them, [rows, vocabulary + groups]."""
-        return torch.cat([logits().float(), arena.codes[:-1, 0].float()], 1)
+        return torch.cat([recorded.logits.float(), arena.codes[:-1, 0].float()], 1)
 
     return Built(lambda: frame(slots), reset, outcome)
-
-
-def _small_shape(world: World) -> Any:
-    from gpu_engine.kernels.stream.pack import Shape
-
-    stack, config = world.weights(False).stack, world.talker_config.code_predictor_config
-    return Shape(
-        config.hidden_size, config.intermediate_size, stack.heads, stack.kv_heads, stack.head_dim,
-        len(stack.layers), 16, config.vocab_size, columns=8, chunk=16, stages=33, blocks=4,
-    )  # fmt: skip
 
 
 def predictor_reference(world: World, rows: int, codes: Tensor, dtype: torch.dtype) -> Tensor:

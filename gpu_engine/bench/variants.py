@@ -7,10 +7,10 @@ import argparse
 import math
 import sys
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from rich.console import Console
@@ -18,9 +18,8 @@ from rich.table import Table
 from torch import Tensor
 
 from gpu_engine.bench.floors import floor_ms
-from gpu_engine.bench.machine import describe
-from gpu_engine.bench.report import write
-from gpu_engine.bench.trial_list import every_trial
+from gpu_engine.bench.record import Record, Verdict
+from gpu_engine.bench.trial_list import every_trial, is_wanted
 from gpu_engine.bench.trials import (
     CODEC_KINDS,
     Built,
@@ -33,32 +32,13 @@ from gpu_engine.bench.trials import (
 )
 from gpu_engine.runner.device.lanes import Lane
 
+if TYPE_CHECKING:
+    from gpu_engine.bench.ahead import Ahead
+
 FEWEST, MOST = 20, 200  # timed replays
 # Random weights say little of how precise audio is: a codec is right where the modules are hardly
 # better in the same precision. They add up in float32 what the kernels store rounded.
 ENOUGH_DB, STORED_DB = 30.0, 6.0
-
-
-@dataclass(slots=True)
-class Verdict:
-    """What became of a trial. `error` of hidden states or logits: ||mine - exact|| / ||exact||;
-    `plain_error` the same of plain PyTorch in the model's dtype; `snr_db` of codec audio, and
-    `plain_snr_db` of the modules' with products in the same precision."""
-
-    module: str
-    variant: str
-    rows: int
-    frames: int
-    state: str = "untried"
-    p50_ms: float | None = None
-    least_ms: float | None = None
-    floor_ms: float | None = None
-    error: float | None = None
-    plain_error: float | None = None
-    snr_db: float | None = None
-    plain_snr_db: float | None = None
-    build_s: float | None = None
-    problem: str = ""
 
 
 class References:
@@ -98,7 +78,8 @@ class References:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--variants", nargs="+", default=["all"], help="module, variant, module/variant")
+    names = "all, or any of: a module, a variant, module:variant"
+    add("--only", dest="variants", nargs="+", default=["all"], help=names)
     add("--device", default="auto", choices=["auto", "cpu", "cuda"])
     add("--official", default="1.7B", choices=["1.7B", "0.6B"], help="shapes, random weights")
     add("--rows", type=int, nargs="+", default=[1, 8, 64, 256])
@@ -107,36 +88,48 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seconds", type=float, default=0.1, help="length of each measurement")
     add("--check", action="store_true", help="compare each variant with plain PyTorch")
     add("--budget", type=float, default=150.0, help="seconds after which no variant is begun")
+    add("--skip-done", type=Path, help="file of a run before: what these kernels did stays")
     add("--out", type=Path, default=Path("docs/benchmarks/h200-steps.json"), help="file")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Exit status 1 where a variant that was tried is wrong or failed."""
     device = pick_device(arguments.device)
-    console, began = Console(), time.monotonic()
+    console, end = Console(), time.monotonic() + arguments.budget
     small = device.type == "cpu"
-    rows = arguments.rows if not small else [1, 2]
-    frames = arguments.frames if not small else [1]
-    world = World(arguments.official, device, small, arguments.context if not small else 20)
-    trials = [t for t in every_trial(world, rows, frames) if _wanted(t, arguments.variants)]
-    verdicts = [Verdict(t.module, t.variant, t.rows, t.frames) for t in trials]
-    result = _head(arguments, world)
-    if not small:
-        _build_ahead(console, arguments, trials)
-        world = World(arguments.official, device, small, arguments.context)
-    references = References(world)
-    for verdict, trial in zip(verdicts, trials, strict=True):
-        if time.monotonic() - began > arguments.budget:
-            verdict.state = "out of time"
-            continue
-        try_one(world, references, trial, verdict, arguments.check, arguments.seconds)
-        console.print(_line(verdict), soft_wrap=True)
-        # After each trial: a run that is stopped leaves what it has.
-        write({**result, "steps": [asdict(v) for v in verdicts]}, arguments.out)
-    write({**result, "steps": [asdict(v) for v in verdicts]}, arguments.out)
+    context = 20 if small else arguments.context
+    world = World(arguments.official, device, small, context)
+    record = Record(_head(arguments, world), torch.__version__, arguments.out, arguments.skip_done)
+    rows, frames = ([1, 2], [1]) if small else (arguments.rows, arguments.frames)
+    trials = [t for t in every_trial(world, rows, frames) if is_wanted(t, arguments.variants)]
+    verdicts = [Verdict(t.module, t.variant, t.rows, t.frames) for t in trials if not record.has(t)]
+    with _ahead(arguments, world, [v.trial for v in verdicts]) as ahead:
+        _try_all(world, verdicts, record, arguments, end, console, ahead)
+    record.save()
     console.print(best_table(verdicts))
-    console.print(str(arguments.out))
+    console.print(f"{arguments.out}: {len(trials) - len(verdicts)} measured before")
     return 1 if any(v.state in ("failed", "wrong") for v in verdicts) else 0
+
+
+def _try_all(
+    world: World,
+    verdicts: list[Verdict],
+    record: Record,
+    arguments: argparse.Namespace,
+    end: float,
+    console: Console,
+    ahead: Ahead | None,
+) -> None:
+    references = References(world)
+    for verdict in verdicts:
+        if time.monotonic() > end:
+            record.left.append(verdict.trial.name)
+            continue
+        if ahead is not None:
+            ahead.wait(verdict.trial)
+        try_one(world, references, verdict, arguments.check, arguments.seconds)
+        record.add(verdict)
+        console.print(_line(verdict), soft_wrap=True)
 
 
 def pick_device(wanted: str) -> torch.device:
@@ -155,17 +148,9 @@ def pick_device(wanted: str) -> torch.device:
     return torch.device(name)
 
 
-def _wanted(trial: Trial, names: Iterable[str]) -> bool:
-    return "all" in names or any(
-        name in (trial.variant, trial.module, f"{trial.module}/{trial.variant}") for name in names
-    )
-
-
 def _head(arguments: argparse.Namespace, world: World) -> dict[str, Any]:
     dry = world.device.type == "cpu"
     return {
-        "machine": describe(),
-        "torch": torch.__version__,
         "shapes": f"{arguments.official}, narrowed" if dry else arguments.official,
         "weights": "random, made on the device",
         "dry_run": dry,
@@ -173,24 +158,26 @@ def _head(arguments: argparse.Namespace, world: World) -> dict[str, Any]:
     }
 
 
-def _build_ahead(console: Console, arguments: argparse.Namespace, trials: list[Trial]) -> None:
-    from gpu_engine.bench.ahead import build_ahead
+def _ahead(
+    arguments: argparse.Namespace, world: World, trials: list[Trial]
+) -> AbstractContextManager[Ahead | None]:
+    """Nothing in a dry run: an interpreter compiles nothing."""
+    if world.device.type == "cpu" or not trials:
+        return nullcontext()
+    from gpu_engine.bench.ahead import Ahead
 
-    began = time.monotonic()
-    failed = build_ahead(arguments.official, trials, arguments.context)
-    console.print(f"built in {time.monotonic() - began:.0f} s; failed: {failed or 'none'}")
+    return Ahead(arguments.official, trials, arguments.context)
 
 
 def try_one(
     world: World,
     references: References,
-    trial: Trial,
     verdict: Verdict,
     check: bool,
     seconds: float,
 ) -> None:
     """Fills the verdict; what the variant raises is written there too."""
-    began = time.monotonic()
+    began, trial = time.monotonic(), verdict.trial
     try:
         with torch.inference_mode():
             built = build(world, trial)

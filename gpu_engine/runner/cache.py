@@ -5,10 +5,11 @@ A device belongs to one checkpoint, and so do its caches: what is kept never out
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 
 from torch import Tensor
 
+from gpu_engine.messages import Act, Held, Speaker
 from gpu_engine.models.prompt import Prompt, embed_prompt
 from gpu_engine.models.talker import Talker
 from gpu_engine.runner.protocol import CacheStats
@@ -18,12 +19,12 @@ Tensors = tuple[Tensor, ...]
 
 
 class TensorCache:
-    """Least recently used out. What is larger than the whole cache is not kept. Tensors are
-    computed once and never written to."""
+    """Least recently used out, but what `pinned` speakers have stays. What is larger than the whole
+    cache is not kept. Tensors are computed once and never written to."""
 
-    def __init__(self, most_bytes: int) -> None:
+    def __init__(self, most_bytes: int, pinned: Collection[Speaker] = ()) -> None:
         self._entries: OrderedDict[Hashable, Tensors] = OrderedDict()
-        self._most = most_bytes
+        self._most, self._pinned = most_bytes, pinned
         self._nbytes = self._hits = self._misses = self._evictions = 0
 
     def __len__(self) -> int:
@@ -50,9 +51,29 @@ class TensorCache:
             self._entries[key] = made
             self._nbytes += size
         while self._nbytes > self._most:
-            self._nbytes -= _size(self._entries.popitem(last=False)[1])
+            self._drop(self._next_out(key))
             self._evictions += 1
         return made
+
+    def of(self, speaker: Speaker) -> list[Hashable]:
+        return [key for key in self._entries if _is_of(key, speaker)]
+
+    def nbytes_of(self, keys: Iterable[Hashable]) -> int:
+        return sum(_size(self._entries[key]) for key in keys)
+
+    def unload(self, speaker: Speaker) -> None:
+        for key in self.of(speaker):
+            self._drop(key)
+
+    def _next_out(self, newest: Hashable) -> Hashable:
+        """The bound holds before every pin: where all the rest is pinned, the newest goes."""
+        return next((key for key in self._entries if not self._is_pinned(key)), newest)
+
+    def _is_pinned(self, key: Hashable) -> bool:
+        return any(_is_of(key, speaker) for speaker in self._pinned)
+
+    def _drop(self, key: Hashable) -> None:
+        self._nbytes -= _size(self._entries.pop(key))
 
     @property
     def stats(self) -> CacheStats:
@@ -66,13 +87,41 @@ class Kept:
     what prompts begin with."""
 
     def __init__(self, most_bytes: int) -> None:
-        self.speakers, self.references, self.beginnings = (
-            TensorCache(most_bytes) for _ in range(3)
-        )
+        self.pinned: dict[Speaker, None] = {}
+        self._caches = tuple(TensorCache(most_bytes, self.pinned.keys()) for _ in range(3))
+        self.speakers, self.references, self.beginnings = self._caches
 
     def stats(self) -> dict[str, CacheStats]:
         named = ("speakers", "references", "beginnings")
         return {name: getattr(self, name).stats for name in named}
+
+    def pin(self, speaker: Speaker, pinned: bool) -> None:
+        """Whether what is known of this speaker, now and later, may be given up for others."""
+        if pinned:
+            self.pinned[speaker] = None
+        else:
+            self.pinned.pop(speaker, None)
+
+    def unload(self, speaker: Speaker) -> None:
+        """Streams that speak by it have what they need; the next one makes it anew."""
+        self.pin(speaker, pinned=False)
+        for cache in self._caches:
+            cache.unload(speaker)
+
+    def keep(self, speaker: Speaker, act: Act) -> tuple[Held, Held]:
+        """What is held before and after."""
+        before = self.held(speaker)
+        if act in ("pin", "unpin"):
+            self.pin(speaker, pinned=act == "pin")
+        if act == "unload":
+            self.unload(speaker)
+        return before, self.held(speaker)
+
+    def held(self, speaker: Speaker) -> Held:
+        keys = [(cache, cache.of(speaker)) for cache in self._caches]
+        entries = sum(len(own) for _, own in keys)
+        nbytes = sum(cache.nbytes_of(own) for cache, own in keys)
+        return Held(speaker, speaker in self.pinned, entries, nbytes)
 
     def embed(self, talker: Talker, session: Session) -> Prompt:
         """The session's prompt, a known speaker's part of it from memory."""
@@ -98,6 +147,14 @@ def beginning_key(session: Session) -> Hashable:
     side."""
     plan, length = session.plan, session.plan.prefix_length
     return plan.text_ids[:length], plan.codec_ids[:length], plan.vector_at, session.voice
+
+
+def _is_of(key: Hashable, speaker: Speaker) -> bool:
+    """Clones are kept by their voice; what a preset's prompts begin with has its code in it."""
+    if not isinstance(key, tuple):
+        return key == speaker
+    _, codes, _, voice = key
+    return voice == speaker if voice else speaker in codes
 
 
 def _size(tensors: Tensors) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 import structlog
 from torch import Tensor
 
+from gpu_engine.runner.cache import Kept
 from gpu_engine.runner.protocol import CacheStats, Outcome, Shapes, Slots
 from gpu_engine.runner.runner import Runner, Sampled
 from gpu_engine.runner.session import Session
@@ -107,6 +108,10 @@ class LocalDevice:
             log.exception("voice encoding failed")
             return Done(Outcome(0.0, nobody, ~nobody))
         return Done(Outcome(time.perf_counter() - began, nobody, nobody, voice=voice))
+
+    @property
+    def kept(self) -> Kept:
+        return self.runner.kept
 
     def cache_stats(self) -> dict[str, CacheStats]:
         return self.runner.kept.stats()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from torch import Tensor
 
 from gpu_engine.runner.session import Session
 from gpu_engine.runner.voice import VoiceEncoding
+
+if TYPE_CHECKING:
+    from gpu_engine.runner.cache import Kept
 
 Slots = NDArray[np.int64]
 
@@ -136,6 +139,11 @@ class Device(Protocol):
     def cache_stats(self) -> dict[str, CacheStats]:
         """By name: `speakers` as vectors, `references` that the codec has heard, `beginnings` of
         prompts as keys and values."""
+        ...
+
+    @property
+    def kept(self) -> Kept:
+        """Whose voices stay, and which go."""
         ...
 
     def spoken_codes(self, slot: int, frames: int) -> Tensor:

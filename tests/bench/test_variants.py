@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import json
+from pathlib import Path
 
 import pytest
 import torch
@@ -10,9 +12,11 @@ import torch
 from gpu_engine import bench
 from gpu_engine.bench import variants
 from gpu_engine.bench.floors import floor_ms
-from gpu_engine.bench.trial_list import every_trial
+from gpu_engine.bench.record import CODEC, PACKAGE, STEPS, Record, Verdict, source_of
+from gpu_engine.bench.report import write
+from gpu_engine.bench.trial_list import every_trial, is_wanted
 from gpu_engine.bench.trials import Built, Trial, World
-from gpu_engine.bench.variants import References, Verdict, try_one
+from gpu_engine.bench.variants import References, try_one
 
 
 @pytest.fixture
@@ -25,7 +29,7 @@ def world() -> World:
     [
         (Trial("talker", "fused", 1), 0.661),
         (Trial("talker", "fused-fp8", 1), 0.333),
-        (Trial("predictor", "streamed", 1), 0.563),
+        (Trial("predictor", "early", 1), 0.563),
         (Trial("predictor", "fused-fp8", 1), 0.282),
         (Trial("codec", "module", 1, 1), 0.106),
         (Trial("kernel", "talker.qkv", 1), 0.004),
@@ -41,27 +45,83 @@ def test_floors(world: World, trial: Trial, floor: float) -> None:
 
 def test_what_is_learnt_first_comes_first(world: World) -> None:
     trials = list(every_trial(world, [1, 64], [1]))
-    assert [trial.name for trial in trials[:10]] == [
-        "kernel talker.attend, 1 rows",
-        "kernel talker.attend, 64 rows",
-        "kernel predictor.attend, 1 rows",
-        "kernel predictor.attend, 64 rows",
-        "talker early, 1 rows",
-        "talker library, 64 rows",
-        "predictor early, 1 rows",
+    assert [trial.name for trial in trials[:6]] == [
         "predictor library, 64 rows",
         "codec fused-fp16, 1 rows x 1 frames",
         "codec fused-fp16, 64 rows x 1 frames",
+        "talker early, 1 rows",
+        "talker library, 64 rows",
+        "predictor early, 1 rows",
     ]
     assert len(trials) == len(set(trials))
 
 
 def test_a_choice_of_variants() -> None:
     trial = Trial("predictor", "early", 1)
-    assert variants._wanted(trial, ["all"])
-    assert variants._wanted(trial, ["predictor/early"])
-    assert variants._wanted(trial, ["early"])
-    assert not variants._wanted(trial, ["talker", "fused"])
+    assert is_wanted(trial, ["all"])
+    assert is_wanted(trial, ["predictor:early"])
+    assert is_wanted(trial, ["early"])
+    assert not is_wanted(trial, ["talker", "fused"])
+
+
+HEAD = {"shapes": "1.7B", "context": 90}
+TALKER, PREDICTOR = Trial("talker", "early", 1), Trial("predictor", "early", 1)
+
+
+def measured(trial: Trial, p50_ms: float) -> Verdict:
+    return Verdict(trial.module, trial.variant, trial.rows, trial.frames, "ok", p50_ms)
+
+
+def test_a_run_adds_to_the_runs_before_it(tmp_path: Path) -> None:
+    """Given two rows of one run, when one is measured again, then each row names its run."""
+    file = tmp_path / "steps.json"
+    first = Record(HEAD, "2.11", file, None)
+    first.add(measured(TALKER, 1.4))
+    first.add(measured(PREDICTOR, 2.0))
+    before = json.loads(file.read_text())["runs"][0]["at"]
+    write(json.loads(file.read_text().replace(before, "2026-01-01")), file)
+
+    again = Record(HEAD, "2.12", file, file)
+    assert again.has(TALKER)
+    again.add(measured(TALKER, 1.2))
+
+    result = json.loads(file.read_text())
+    assert [run["torch"] for run in result["runs"]] == ["2.11", "2.12"]
+    rows = [(row["module"], row["p50_ms"], row["at"]) for row in result["steps"]]
+    now = result["runs"][1]["at"]
+    assert rows == [("talker", 1.2, now), ("predictor", 2.0, "2026-01-01")]
+
+
+def test_other_kernels_are_measured_again(tmp_path: Path) -> None:
+    file = tmp_path / "steps.json"
+    Record(HEAD, "2.11", file, None).add(measured(TALKER, 1.4))
+    write(json.loads(file.read_text().replace(source_of("talker"), "0" * 12)), file)
+    assert not Record(HEAD, "2.11", file, file).has(TALKER)
+
+
+def test_what_failed_is_tried_again(tmp_path: Path) -> None:
+    file = tmp_path / "steps.json"
+    failed = Verdict("talker", "early", 1, 0, "failed", problem="ValueError: no")
+    Record(HEAD, "2.11", file, None).add(failed)
+    assert not Record(HEAD, "2.11", file, file).has(TALKER)
+
+
+def test_times_of_other_shapes_are_not_added_to(tmp_path: Path) -> None:
+    file = tmp_path / "steps.json"
+    Record(HEAD, "2.11", file, None).add(measured(TALKER, 1.4))
+    with pytest.raises(SystemExit, match="'context': 90"):
+        Record({**HEAD, "context": 20}, "2.11", file, file)
+
+
+def test_a_source_is_that_of_its_files(tmp_path: Path) -> None:
+    assert source_of("talker") == source_of("predictor") != source_of("codec")
+    assert source_of("talker", tmp_path) != source_of("talker")
+
+
+def test_every_kernel_file_is_in_a_source() -> None:
+    files = {f"kernels/fused/{file.name}" for file in (PACKAGE / "kernels/fused").glob("*.py")}
+    assert files - {"kernels/fused/__init__.py"} <= {*STEPS, *CODEC}
+    assert all((PACKAGE / name).exists() for name in (*STEPS, *CODEC))
 
 
 def verdict_of(
@@ -78,7 +138,7 @@ def verdict_of(
     verdict = Verdict(trial.module, trial.variant, trial.rows, trial.frames)
     references = References(world)
     monkeypatch.setattr(references, "codec", lambda *_: (torch.ones(1, 8), plain_db))
-    try_one(world, references, trial, verdict, check, 0.01)
+    try_one(world, references, verdict, check, 0.01)
     return verdict
 
 

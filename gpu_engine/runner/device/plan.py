@@ -14,10 +14,8 @@ CodecVariant = Literal["module", "fused"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Defaults by what `bench steps --variants all` measured (docs/log.md).
-
-    `streamed_rows`: up to so many rows the predictor's frame is the one streaming kernel, beyond
-    it, and where that can't be built, a chain. `codec_dtype` float32 multiplies in tf32."""
+    """Defaults by what `bench steps --variants all` measured (docs/log.md). `codec_dtype` float32
+    multiplies in tf32."""
 
     slots: int = 256
     positions: int = 2048
@@ -30,7 +28,6 @@ class Plan:
     """Batches of up to so many rows start each kernel before the one in front has ended."""
     library_rows: int = 16
     """Batches of more rows take cuBLAS for their products."""
-    streamed_rows: int = 0
     cache_bytes: int = 256 << 20
     """Of each cache of voices and beginnings."""
     codec: CodecVariant = "fused"

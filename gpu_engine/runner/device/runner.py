@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,7 +14,6 @@ from torch import Tensor
 
 from gpu_engine.kernels.ops import Ops, make_ops
 from gpu_engine.kernels.slots import arena_for
-from gpu_engine.kernels.stream.pack import Packed
 from gpu_engine.kernels.weights import StackWeights
 from gpu_engine.models.checkpoint import Checkpoint
 from gpu_engine.runner.cache import Kept, beginning_key
@@ -64,7 +63,6 @@ class GraphDevice:
         self._told = self.main.ring((2, most), torch.bool)
         self._answer = torch.zeros(2, most, dtype=torch.bool, device=self.device)
         self._weights = FrameWeights(talker, plan.fp8)
-        self._packed: Packed | None = None
         self._stack: StackWeights | None = None
         self._talk = {rows: self._talker_graph(rows) for rows in plan.step_rows}
         self._predict = {rows: self._frame_graph(rows) for rows in plan.step_rows}
@@ -94,24 +92,8 @@ class GraphDevice:
         return self.main.capture(run)
 
     def _frame_graph(self, rows: int) -> Replay:
-        frame = self._frame(rows)
+        frame = FrameStep(self._weights, self.arena, self._ops(rows), rows)
         return self.main.capture(lambda: frame(self.main.slots[:rows]))
-
-    def _frame(self, rows: int) -> Callable[[Tensor], None]:
-        ops, weights, arena = self._ops(rows), self._weights, self.arena
-        if rows <= self.plan.streamed_rows and self.device.type == "cuda" and not self.plan.fp8:
-            from gpu_engine.kernels.stream.build import CannotBuild
-            from gpu_engine.runner.device.streamed import StreamedFrame, shape_of
-
-            try:
-                shape = shape_of(weights, rows)
-                frame = StreamedFrame(weights, arena, ops, shape, self._packed)
-            except CannotBuild as problem:
-                log.warning("the frame runs as a chain of kernels", rows=rows, problem=str(problem))
-            else:
-                self._packed = frame.packed
-                return frame
-        return FrameStep(weights, arena, ops, rows)
 
     def _prefill_graph(self, talk: TalkerStep, length: int) -> tuple[PrefillStep, Replay]:
         step = PrefillStep(talk, length)

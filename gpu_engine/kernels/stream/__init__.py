@@ -1,1 +1,0 @@
-"""The Code Predictor's frame as one CUDA kernel: see `frame.cu`."""
