@@ -3,6 +3,8 @@ apart by their type's name. Fields only; encoding is generic. A stream's id is t
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 
@@ -85,7 +87,25 @@ class EncodeClip(Message, frozen=True):
     with_codes: bool
 
 
-ToCore = Submit | Extend | CancelStream | EncodeClip
+# A clone by the digest of what it is made of, a checkpoint's own voice by its code.
+Speaker = bytes | int
+Act = Literal["look", "pin", "unpin", "unload"]
+
+
+class KeepVoice(Message, frozen=True):
+    ask: int
+    speaker: Speaker
+    act: Act
+
+
+class BeginTrace(Message, frozen=True):
+    """Answered by TraceParts, the last of which is `done`."""
+
+    ask: int
+    seconds: float
+
+
+ToCore = Submit | Extend | CancelStream | EncodeClip | KeepVoice | BeginTrace
 
 
 # ---- core to front
@@ -180,6 +200,51 @@ class CacheCounters(msgspec.Struct, frozen=True, array_like=True):
     most: int
 
 
+class Held(msgspec.Struct, frozen=True, array_like=True):
+    """What all caches have of one speaker."""
+
+    speaker: Speaker
+    pinned: bool
+    entries: int
+    nbytes: int
+
+
+class VoiceKept(Message, frozen=True):
+    ask: int
+    before: Held
+    after: Held
+
+
+class TracedJob(msgspec.Struct, frozen=True, array_like=True):
+    """Times are microseconds since the trace began; `device_us` is the device's own."""
+
+    kind: str
+    at: int
+    length: int
+    rows: int
+    frames: int
+    device_us: int
+
+
+class TracedStream(msgspec.Struct, frozen=True, array_like=True):
+    """`what`: begin, first audio or end; behind it `live` streams, of which `waiting` have no audio
+    yet."""
+
+    stream: int
+    what: str
+    at: int
+    live: int
+    waiting: int
+
+
+class TracePart(Message, frozen=True):
+    ask: int
+    jobs: tuple[TracedJob, ...]
+    streams: tuple[TracedStream, ...]
+    done: bool = False
+    is_cut: bool = False
+
+
 class CoreStatus(Message, frozen=True):
     """The core's heartbeat: sent about twice a second, busy or idle."""
 
@@ -194,6 +259,7 @@ class CoreStatus(Message, frozen=True):
     waiting_background: int = 0
     lead_low_ms: int = 0
     lead_median_ms: int = 0
+    pinned: tuple[Held, ...] = ()
 
 
 ToFront = (
@@ -206,6 +272,8 @@ ToFront = (
     | StreamFailed
     | ClipEncoded
     | ClipFailed
+    | VoiceKept
+    | TracePart
     | CoreStatus
 )
 

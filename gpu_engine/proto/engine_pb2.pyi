@@ -344,7 +344,7 @@ class WatchStatusRequest(_message.Message):
     def __init__(self, interval_ms: _Optional[int] = ...) -> None: ...
 
 class EngineStatus(_message.Message):
-    __slots__ = ("engine_id", "version", "state", "device", "uptime_seconds", "streams", "waiting_first_audio", "capacity", "streams_total", "frames_total", "underruns_total", "core_restarts", "modules", "memory_bytes", "caches", "waiting_background", "lead_low_ms", "lead_median_ms")
+    __slots__ = ("engine_id", "version", "state", "device", "uptime_seconds", "streams", "waiting_first_audio", "capacity", "streams_total", "frames_total", "underruns_total", "core_restarts", "modules", "memory_bytes", "caches", "waiting_background", "lead_low_ms", "lead_median_ms", "pinned")
     class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         STATE_UNSPECIFIED: _ClassVar[EngineStatus.State]
@@ -389,6 +389,7 @@ class EngineStatus(_message.Message):
     WAITING_BACKGROUND_FIELD_NUMBER: _ClassVar[int]
     LEAD_LOW_MS_FIELD_NUMBER: _ClassVar[int]
     LEAD_MEDIAN_MS_FIELD_NUMBER: _ClassVar[int]
+    PINNED_FIELD_NUMBER: _ClassVar[int]
     engine_id: str
     version: str
     state: EngineStatus.State
@@ -407,7 +408,8 @@ class EngineStatus(_message.Message):
     waiting_background: int
     lead_low_ms: int
     lead_median_ms: int
-    def __init__(self, engine_id: _Optional[str] = ..., version: _Optional[str] = ..., state: _Optional[_Union[EngineStatus.State, str]] = ..., device: _Optional[str] = ..., uptime_seconds: _Optional[float] = ..., streams: _Optional[int] = ..., waiting_first_audio: _Optional[int] = ..., capacity: _Optional[int] = ..., streams_total: _Optional[int] = ..., frames_total: _Optional[int] = ..., underruns_total: _Optional[int] = ..., core_restarts: _Optional[int] = ..., modules: _Optional[_Mapping[str, ModuleStatus]] = ..., memory_bytes: _Optional[int] = ..., caches: _Optional[_Mapping[str, CacheStatus]] = ..., waiting_background: _Optional[int] = ..., lead_low_ms: _Optional[int] = ..., lead_median_ms: _Optional[int] = ...) -> None: ...
+    pinned: _containers.RepeatedCompositeFieldContainer[HeldVoice]
+    def __init__(self, engine_id: _Optional[str] = ..., version: _Optional[str] = ..., state: _Optional[_Union[EngineStatus.State, str]] = ..., device: _Optional[str] = ..., uptime_seconds: _Optional[float] = ..., streams: _Optional[int] = ..., waiting_first_audio: _Optional[int] = ..., capacity: _Optional[int] = ..., streams_total: _Optional[int] = ..., frames_total: _Optional[int] = ..., underruns_total: _Optional[int] = ..., core_restarts: _Optional[int] = ..., modules: _Optional[_Mapping[str, ModuleStatus]] = ..., memory_bytes: _Optional[int] = ..., caches: _Optional[_Mapping[str, CacheStatus]] = ..., waiting_background: _Optional[int] = ..., lead_low_ms: _Optional[int] = ..., lead_median_ms: _Optional[int] = ..., pinned: _Optional[_Iterable[_Union[HeldVoice, _Mapping]]] = ...) -> None: ...
 
 class CacheStatus(_message.Message):
     __slots__ = ("hits", "misses", "evictions", "entries", "bytes", "most_bytes")
@@ -436,3 +438,77 @@ class ModuleStatus(_message.Message):
     busy_seconds: float
     last_ms: float
     def __init__(self, steps: _Optional[int] = ..., rows: _Optional[int] = ..., busy_seconds: _Optional[float] = ..., last_ms: _Optional[float] = ...) -> None: ...
+
+class DrainRequest(_message.Message):
+    __slots__ = ("drained",)
+    DRAINED_FIELD_NUMBER: _ClassVar[int]
+    drained: bool
+    def __init__(self, drained: _Optional[bool] = ...) -> None: ...
+
+class DrainResponse(_message.Message):
+    __slots__ = ("was_drained", "drained", "streams")
+    WAS_DRAINED_FIELD_NUMBER: _ClassVar[int]
+    DRAINED_FIELD_NUMBER: _ClassVar[int]
+    STREAMS_FIELD_NUMBER: _ClassVar[int]
+    was_drained: bool
+    drained: bool
+    streams: int
+    def __init__(self, was_drained: _Optional[bool] = ..., drained: _Optional[bool] = ..., streams: _Optional[int] = ...) -> None: ...
+
+class KeepVoiceRequest(_message.Message):
+    __slots__ = ("model", "voice", "name", "act")
+    class Act(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        ACT_UNSPECIFIED: _ClassVar[KeepVoiceRequest.Act]
+        ACT_PIN: _ClassVar[KeepVoiceRequest.Act]
+        ACT_UNPIN: _ClassVar[KeepVoiceRequest.Act]
+        ACT_UNLOAD: _ClassVar[KeepVoiceRequest.Act]
+    ACT_UNSPECIFIED: KeepVoiceRequest.Act
+    ACT_PIN: KeepVoiceRequest.Act
+    ACT_UNPIN: KeepVoiceRequest.Act
+    ACT_UNLOAD: KeepVoiceRequest.Act
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    VOICE_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ACT_FIELD_NUMBER: _ClassVar[int]
+    model: str
+    voice: Voice
+    name: str
+    act: KeepVoiceRequest.Act
+    def __init__(self, model: _Optional[str] = ..., voice: _Optional[_Union[Voice, _Mapping]] = ..., name: _Optional[str] = ..., act: _Optional[_Union[KeepVoiceRequest.Act, str]] = ...) -> None: ...
+
+class KeepVoiceResponse(_message.Message):
+    __slots__ = ("before", "after")
+    BEFORE_FIELD_NUMBER: _ClassVar[int]
+    AFTER_FIELD_NUMBER: _ClassVar[int]
+    before: HeldVoice
+    after: HeldVoice
+    def __init__(self, before: _Optional[_Union[HeldVoice, _Mapping]] = ..., after: _Optional[_Union[HeldVoice, _Mapping]] = ...) -> None: ...
+
+class HeldVoice(_message.Message):
+    __slots__ = ("name", "pinned", "entries", "bytes")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    PINNED_FIELD_NUMBER: _ClassVar[int]
+    ENTRIES_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    pinned: bool
+    entries: int
+    bytes: int
+    def __init__(self, name: _Optional[str] = ..., pinned: _Optional[bool] = ..., entries: _Optional[int] = ..., bytes: _Optional[int] = ...) -> None: ...
+
+class TraceRequest(_message.Message):
+    __slots__ = ("seconds",)
+    SECONDS_FIELD_NUMBER: _ClassVar[int]
+    seconds: float
+    def __init__(self, seconds: _Optional[float] = ...) -> None: ...
+
+class TraceResponse(_message.Message):
+    __slots__ = ("json_gz", "jobs", "is_cut")
+    JSON_GZ_FIELD_NUMBER: _ClassVar[int]
+    JOBS_FIELD_NUMBER: _ClassVar[int]
+    IS_CUT_FIELD_NUMBER: _ClassVar[int]
+    json_gz: bytes
+    jobs: int
+    is_cut: bool
+    def __init__(self, json_gz: _Optional[bytes] = ..., jobs: _Optional[int] = ..., is_cut: _Optional[bool] = ...) -> None: ...

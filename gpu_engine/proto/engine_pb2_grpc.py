@@ -59,6 +59,21 @@ class EngineStub:
                 request_serializer=gpu__engine_dot_proto_dot_engine__pb2.WatchStatusRequest.SerializeToString,
                 response_deserializer=gpu__engine_dot_proto_dot_engine__pb2.EngineStatus.FromString,
                 _registered_method=True)
+        self.Drain = channel.unary_unary(
+                '/parlance.engine.v1.Engine/Drain',
+                request_serializer=gpu__engine_dot_proto_dot_engine__pb2.DrainRequest.SerializeToString,
+                response_deserializer=gpu__engine_dot_proto_dot_engine__pb2.DrainResponse.FromString,
+                _registered_method=True)
+        self.KeepVoice = channel.unary_unary(
+                '/parlance.engine.v1.Engine/KeepVoice',
+                request_serializer=gpu__engine_dot_proto_dot_engine__pb2.KeepVoiceRequest.SerializeToString,
+                response_deserializer=gpu__engine_dot_proto_dot_engine__pb2.KeepVoiceResponse.FromString,
+                _registered_method=True)
+        self.Trace = channel.unary_unary(
+                '/parlance.engine.v1.Engine/Trace',
+                request_serializer=gpu__engine_dot_proto_dot_engine__pb2.TraceRequest.SerializeToString,
+                response_deserializer=gpu__engine_dot_proto_dot_engine__pb2.TraceResponse.FromString,
+                _registered_method=True)
 
 
 class EngineServicer:
@@ -94,6 +109,24 @@ class EngineServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Drain(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def KeepVoice(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Trace(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_EngineServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -121,6 +154,21 @@ def add_EngineServicer_to_server(servicer, server):
                     servicer.WatchStatus,
                     request_deserializer=gpu__engine_dot_proto_dot_engine__pb2.WatchStatusRequest.FromString,
                     response_serializer=gpu__engine_dot_proto_dot_engine__pb2.EngineStatus.SerializeToString,
+            ),
+            'Drain': grpc.unary_unary_rpc_method_handler(
+                    servicer.Drain,
+                    request_deserializer=gpu__engine_dot_proto_dot_engine__pb2.DrainRequest.FromString,
+                    response_serializer=gpu__engine_dot_proto_dot_engine__pb2.DrainResponse.SerializeToString,
+            ),
+            'KeepVoice': grpc.unary_unary_rpc_method_handler(
+                    servicer.KeepVoice,
+                    request_deserializer=gpu__engine_dot_proto_dot_engine__pb2.KeepVoiceRequest.FromString,
+                    response_serializer=gpu__engine_dot_proto_dot_engine__pb2.KeepVoiceResponse.SerializeToString,
+            ),
+            'Trace': grpc.unary_unary_rpc_method_handler(
+                    servicer.Trace,
+                    request_deserializer=gpu__engine_dot_proto_dot_engine__pb2.TraceRequest.FromString,
+                    response_serializer=gpu__engine_dot_proto_dot_engine__pb2.TraceResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -258,6 +306,87 @@ class Engine:
             '/parlance.engine.v1.Engine/WatchStatus',
             gpu__engine_dot_proto_dot_engine__pb2.WatchStatusRequest.SerializeToString,
             gpu__engine_dot_proto_dot_engine__pb2.EngineStatus.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Drain(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/parlance.engine.v1.Engine/Drain',
+            gpu__engine_dot_proto_dot_engine__pb2.DrainRequest.SerializeToString,
+            gpu__engine_dot_proto_dot_engine__pb2.DrainResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def KeepVoice(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/parlance.engine.v1.Engine/KeepVoice',
+            gpu__engine_dot_proto_dot_engine__pb2.KeepVoiceRequest.SerializeToString,
+            gpu__engine_dot_proto_dot_engine__pb2.KeepVoiceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Trace(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/parlance.engine.v1.Engine/Trace',
+            gpu__engine_dot_proto_dot_engine__pb2.TraceRequest.SerializeToString,
+            gpu__engine_dot_proto_dot_engine__pb2.TraceResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -18,6 +18,7 @@ from gpu_engine.runner import Device, Outcome, VoiceEncoding
 from gpu_engine.scheduler import BooksError, Ended, Job, Kind, Result, Scheduler, Stream
 from gpu_engine.server.flight import Flight
 from gpu_engine.server.sessions import open_session
+from gpu_engine.server.tracer import Tracer
 from gpu_engine.server.voiceover import Voiceover, finished
 from gpu_engine.server.words import Captions
 
@@ -57,6 +58,7 @@ class Engine:
         self.counters = {kind: Counters() for kind in Kind}
         self.captions = Captions(aligner, scheduler, send)
         self.flight = Flight(device, overlapped, self.captions.look)
+        self.tracer = Tracer(scheduler, send)
 
     # ---- news
 
@@ -67,12 +69,17 @@ class Engine:
             case m.Extend():
                 self._extend(message, now)
             case m.CancelStream():
-                self._finish(self.scheduler.cancel(message.stream))
+                self._finish(self.scheduler.cancel(message.stream), now)
                 self.captions.drop(message.stream)
             case m.EncodeClip():
                 voice = self.device.begin_voice(message.pcm, message.with_codes)
                 self.clips[message.clip] = voice
                 self.scheduler.add_clip(message.clip, now)
+            case m.KeepVoice():
+                told = self.device.kept.keep(message.speaker, message.act)
+                self._send(m.VoiceKept(message.ask, *told))
+            case m.BeginTrace():
+                self.tracer.begin(message, tuple(self.live), now)
         self._seat()
 
     def _submit(self, submit: m.Submit, now: float) -> None:
@@ -100,6 +107,7 @@ class Engine:
             self._send(_refusal(submit.stream, full))
             return
         self.captions.open(submit)
+        self.tracer.note(stream.id, "begin", now)
         self._send(m.StreamAccepted(stream.id, round(1000 * wait)))
 
     def _extend(self, more: m.Extend, now: float) -> None:
@@ -123,8 +131,11 @@ class Engine:
         self.captions.ask(now)
         job = self.scheduler.next_job(now, self.flight.closed)
         self._seat()
+        self.tracer.tell(now)
         if job is not None:
-            self.scheduler.launch(job, clock())
+            began = clock()
+            self.scheduler.launch(job, began)
+            self.tracer.launched(job, began)
             self.flight.launch(job, self.clips.get(job.clip))
         landed = self.flight.land(waiting=job is None)
         for done, outcome in landed:
@@ -133,6 +144,7 @@ class Engine:
 
     def _book(self, job: Job, outcome: Outcome, now: float) -> None:
         self._account(job, outcome.seconds)
+        self.tracer.landed(job, outcome.seconds, now)
         if job.kind is Kind.ENCODE:
             self._book_voice(job, outcome, now)
             return
@@ -150,10 +162,10 @@ class Engine:
         booked = self.scheduler.complete(job, result, now)
         for row, leaves in zip(rows, booked.released.tolist(), strict=False):
             if row is not None and leaves:
-                self._deliver(row)
+                self._deliver(row, now)
         for ended in booked.ended:
-            self._finish(ended)
-        self._cut_the_lost(rows)
+            self._finish(ended, now)
+        self._cut_the_lost(rows, now)
         self._seat()
 
     def _seat(self) -> None:
@@ -170,24 +182,27 @@ class Engine:
 
     # ---- what comes out
 
-    def _deliver(self, voiceover: Voiceover) -> None:
+    def _deliver(self, voiceover: Voiceover, now: float) -> None:
         pcm = voiceover.take()
         if pcm:
+            if voiceover.samples == len(pcm) // 2:
+                self.tracer.note(voiceover.id, "first audio", now)
             self._send(m.AudioChunk(voiceover.id, pcm, voiceover.samples - len(pcm) // 2))
             self.captions.hear(voiceover.id, pcm)
 
-    def _cut_the_lost(self, rows: list[Voiceover | None]) -> None:
+    def _cut_the_lost(self, rows: list[Voiceover | None], now: float) -> None:
         for row in rows:
             if row is not None and row.is_lost and row.id in self.live:
                 log.warning("stream lost in silence", stream=row.id)
-                self._finish(self.scheduler.cut(row.id))
+                self._finish(self.scheduler.cut(row.id), now)
 
-    def _finish(self, ended: Ended | None) -> None:
+    def _finish(self, ended: Ended | None, now: float) -> None:
         if ended is None:
             return
         voiceover = self.live.pop(ended.id)
         if ended.reason in ("stop", "length"):
-            self._deliver(voiceover)
+            self._deliver(voiceover, now)
+        self.tracer.note(ended.id, "end", now)
         if ended.reason == "error" or not voiceover.samples:
             self.captions.drop(ended.id)
         if ended.reason == "error":
@@ -251,6 +266,7 @@ class Engine:
             waiting_background=load.waiting_background,
             lead_low_ms=round(1000 * load.lead_low),
             lead_median_ms=round(1000 * load.lead_median),
+            pinned=tuple(map(self.device.kept.held, self.device.kept.pinned)),
         )
 
 

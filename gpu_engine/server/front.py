@@ -23,6 +23,7 @@ from gpu_engine.server.artifact import Seal, voice_key
 from gpu_engine.server.conversation import Conversation, Requests, error_event
 from gpu_engine.server.metrics import Metrics
 from gpu_engine.server.opening import Desk
+from gpu_engine.server.operations import Operations
 from gpu_engine.server.presets import languages, presets
 from gpu_engine.server.settings import EngineSettings
 from gpu_engine.server.supervisor import State, Supervisor
@@ -53,13 +54,16 @@ class EngineService(engine_pb2_grpc.EngineServicer):
     ) -> None:
         self._desk, self._maker = desk, maker
         self._supervisor, self._metrics = supervisor, metrics
+        self._operations = Operations(desk, supervisor)
         self._started = time.monotonic()
         self._news = asyncio.Event()
 
-    def state_changed(self) -> None:
-        """Wakes everybody who watches the status."""
+    def state_changed(self, state: State) -> None:
+        """Wakes everybody who watches the status. A new core is told which voices stay."""
         self._news.set()
         self._news = asyncio.Event()
+        if state is State.READY:
+            self._operations.renew_pins()
 
     async def Synthesize(  # noqa: N802
         self, request_iterator: Requests, context: Context
@@ -123,6 +127,29 @@ class EngineService(engine_pb2_grpc.EngineServicer):
             except TimeoutError:
                 continue
 
+    async def Drain(  # noqa: N802
+        self, request: pb.DrainRequest, context: Context
+    ) -> pb.DrainResponse:
+        return self._operations.drain(request)
+
+    async def KeepVoice(  # noqa: N802
+        self, request: pb.KeepVoiceRequest, context: Context
+    ) -> pb.KeepVoiceResponse:
+        try:
+            return await self._operations.keep(request)
+        except EngineError as error:
+            await _abort(context, error)
+            raise
+
+    async def Trace(  # noqa: N802
+        self, request: pb.TraceRequest, context: Context
+    ) -> pb.TraceResponse:
+        try:
+            return await self._operations.trace(request)
+        except EngineError as error:
+            await _abort(context, error)
+            raise
+
     def status(self) -> pb.EngineStatus:
         supervisor = self._supervisor
         status = pb.EngineStatus(
@@ -146,6 +173,7 @@ class EngineService(engine_pb2_grpc.EngineServicer):
             status.frames_total = core.frames_total
             status.underruns_total = core.underruns_total
             status.memory_bytes = core.memory_bytes
+            status.pinned.extend(map(self._operations.public, core.pinned))
             for name, kept in core.caches.items():
                 status.caches[name].CopyFrom(_cache(kept))
             for name, counters in core.modules.items():

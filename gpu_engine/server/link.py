@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,7 @@ class Link:
         self._unread_limit = int(unread_seconds * BYTES_PER_SECOND)
         self._streams: dict[int, Mailbox] = {}
         self._clips: dict[int, asyncio.Future[m.ClipEncoded]] = {}
+        self._asked: dict[int, asyncio.Queue[m.VoiceKept | m.TracePart | EngineError]] = {}
         self._last = 0
 
     def tell(self, message: m.ToCore) -> None:
@@ -90,6 +91,37 @@ class Link:
         finally:
             del self._clips[clip]
 
+    async def keep(self, speaker: m.Speaker, act: m.Act) -> m.VoiceKept:
+        """Raises EngineError when the core goes away."""
+        ask = self.number()
+        async for answer in self._answers(ask, m.KeepVoice(ask, speaker, act)):
+            if isinstance(answer, m.VoiceKept):
+                return answer
+        raise AssertionError("answers end with an error or not at all")
+
+    async def trace(self, seconds: float) -> AsyncIterator[m.TracePart]:
+        """Its parts, twice a second. Raises EngineError when the core goes away."""
+        ask = self.number()
+        async for answer in self._answers(ask, m.BeginTrace(ask, seconds)):
+            if isinstance(answer, m.TracePart):
+                yield answer
+                if answer.done:
+                    return
+
+    async def _answers(
+        self, ask: int, message: m.ToCore
+    ) -> AsyncIterator[m.VoiceKept | m.TracePart]:
+        answers = self._asked[ask] = asyncio.Queue()
+        self.tell(message)
+        try:
+            while True:
+                answer = await answers.get()
+                if isinstance(answer, EngineError):
+                    raise answer
+                yield answer
+        finally:
+            del self._asked[ask]
+
     async def receive(self, notice: Callable[[m.ToFront], None]) -> None:
         """Delivers for ever; what is about the core itself goes to `notice`."""
         while True:
@@ -99,6 +131,9 @@ class Link:
                     self._settle(message.clip, message)
                 case m.ClipFailed():
                     self._settle(message.clip, EngineError(message.code, message.message))
+                case m.VoiceKept() | m.TracePart():
+                    if (asked := self._asked.get(message.ask)) is not None:
+                        asked.put_nowait(message)
                 case m.CoreReady() | m.CoreFailed() | m.CoreStatus():
                     notice(message)
                 case _:
@@ -110,6 +145,8 @@ class Link:
             mailbox.put(m.StreamFailed(stream, code, text, retryable=True))
         for clip in list(self._clips):
             self._settle(clip, EngineError(code, text, retryable=True))
+        for asked in self._asked.values():
+            asked.put_nowait(EngineError(code, text, retryable=True))
 
     def shut(self) -> None:
         self._socket.close()

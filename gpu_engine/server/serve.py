@@ -115,7 +115,7 @@ class Front:
         try:
             server = await self._open()
             await asyncio.wait({supervising, stopping}, return_when=asyncio.FIRST_COMPLETED)
-            self._supervisor.drain()
+            self._supervisor.shut()
             await server.stop(self._settings.grace if stop.is_set() else 0)
         finally:
             stopping.cancel()
@@ -153,7 +153,7 @@ class Front:
     def _changed(self, state: State) -> None:
         log.info("engine", state=state.value)
         if self._service is not None:
-            self._service.state_changed()
+            self._service.state_changed(state)
         task = asyncio.create_task(self._tell_health(state))
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)

@@ -64,17 +64,32 @@ class Supervisor:
         self._folder = tempfile.TemporaryDirectory(prefix=f"parlance-{os.getpid()}-")
         self._core: Core | None = None
         self._known: m.CoreReady | None = None
-        self.state = State.STARTING
+        self._state = State.STARTING
+        self._drained = False
         self.restarts = 0
 
     # ---- what the front asks
 
     @property
+    def state(self) -> State:
+        """A drained engine is draining for as long as it could do otherwise."""
+        return State.DRAINING if self._drained and self._state is State.READY else self._state
+
+    @property
     def link(self) -> Link:
-        """The socket to a core that is ready. Raises EngineError, retryable, when there is none."""
-        if self.state is State.DRAINING:
+        """For new work: the socket to a core that is ready. Raises EngineError, retryable, when
+        there is none, or when it takes no more."""
+        if self._drained:
+            problem = "the engine is drained: it is not ready for new work until it is undrained"
+            raise _unavailable("engine_draining", problem)
+        return self.control
+
+    @property
+    def control(self) -> Link:
+        """The same for who runs the engine, drained or not."""
+        if self._state is State.DRAINING:
             raise _unavailable("engine_draining", "the engine is shutting down")
-        if self.state is State.SILENT:
+        if self._state is State.SILENT:
             raise _unavailable("engine_down", "the engine does not answer")
         if self._core is None or self._core.ready is None:
             raise _unavailable("engine_down", "the engine is starting or restarting")
@@ -111,7 +126,14 @@ class Supervisor:
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def drain(self) -> None:
+    def drain(self, drained: bool) -> bool:
+        """Takes no new work, or takes it again; what runs goes on. Whether it was drained."""
+        was_drained, self._drained = self._drained, drained
+        self._changed(self.state)
+        return was_drained
+
+    def shut(self) -> None:
+        """For good: the process is about to end."""
         self._turn(State.DRAINING)
 
     async def _start(self) -> Core:
@@ -147,7 +169,7 @@ class Supervisor:
             limit = self._settings.start_limit
         else:
             quiet, limit = self._settings.silence(core.ready.device, self._talker)
-            if silent > quiet and self.state is State.READY:
+            if silent > quiet and self._state is State.READY:
                 log.error("core is silent", seconds=round(silent))
                 self._turn(State.SILENT)
         if silent > limit:
@@ -156,7 +178,7 @@ class Supervisor:
 
     async def _bury(self, core: Core) -> None:
         self._core = None
-        if self.state is not State.DRAINING:
+        if self._state is not State.DRAINING:
             self._turn(State.DOWN)
         core.link.fail_all("engine_restarted", "the engine restarted while it spoke this text")
         await _end(core.process)
@@ -172,7 +194,7 @@ class Supervisor:
         if core is None:
             return
         core.heard_at = time.monotonic()
-        if self.state is State.SILENT:
+        if self._state is State.SILENT:
             self._turn(State.READY)
         match message:
             case m.CoreReady():
@@ -184,9 +206,9 @@ class Supervisor:
                 core.status = message
 
     def _turn(self, state: State) -> None:
-        if self.state is not State.DRAINING:
-            self.state = state
-            self._changed(state)
+        if self._state is not State.DRAINING:
+            self._state = state
+            self._changed(self.state)
 
 
 async def _end(process: Process) -> None:

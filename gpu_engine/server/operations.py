@@ -1,0 +1,145 @@
+"""What who runs the engine may do with it: drain it, have voices stay or go, look into its loop."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+import structlog
+
+from gpu_engine import messages as m
+from gpu_engine.errors import EngineError, InvalidRequest
+from gpu_engine.proto import engine_pb2 as pb
+from gpu_engine.server.link import Link
+from gpu_engine.server.opening import LONGEST_NAME, Desk
+from gpu_engine.server.sessions import open_session
+from gpu_engine.server.supervisor import Supervisor
+from gpu_engine.server.trace_file import TraceFile
+
+log = structlog.get_logger()
+
+ACTS: dict[int, m.Act] = {
+    pb.KeepVoiceRequest.ACT_UNSPECIFIED: "look",
+    pb.KeepVoiceRequest.ACT_PIN: "pin",
+    pb.KeepVoiceRequest.ACT_UNPIN: "unpin",
+    pb.KeepVoiceRequest.ACT_UNLOAD: "unload",
+}
+# Each pin is looked at for every entry that has to go.
+MOST_PINS = 64
+SHORTEST_TRACE_S, LONGEST_TRACE_S = 1, 30
+READ_IN, READ_IN_S = "Ready.", 3.0
+
+
+class Operations:
+    """Pins are kept here, since a core that dies takes its caches along."""
+
+    def __init__(self, desk: Desk, supervisor: Supervisor) -> None:
+        self._desk, self._supervisor = desk, supervisor
+        self._pins: dict[m.Speaker, tuple[str, pb.Start]] = {}
+        self._renewing: set[asyncio.Task[None]] = set()
+        self._is_traced = False
+
+    def drain(self, request: pb.DrainRequest) -> pb.DrainResponse:
+        was_drained = self._supervisor.drain(request.drained)
+        status = self._supervisor.status
+        streams = status.streams if status is not None else 0
+        return pb.DrainResponse(was_drained=was_drained, drained=request.drained, streams=streams)
+
+    async def keep(self, request: pb.KeepVoiceRequest) -> pb.KeepVoiceResponse:
+        """Raises EngineError."""
+        if request.act not in ACTS:
+            raise InvalidRequest("unknown act", "act")
+        if len(request.name) > LONGEST_NAME:
+            raise InvalidRequest(f"longer than {LONGEST_NAME} characters", "name")
+        link, act = self._supervisor.control, ACTS[request.act]
+        start = self._start(request)
+        speaker = self._speaker(start)
+        if act == "pin":
+            self._check_room(speaker)
+        told = await link.keep(speaker, act)
+        after = told.after
+        if act == "pin":
+            self._pins[speaker] = request.name, start
+            await self._read_in(link, start)
+            after = (await link.keep(speaker, "look")).after
+        if act in ("unpin", "unload"):
+            self._pins.pop(speaker, None)
+        return pb.KeepVoiceResponse(
+            before=_public(told.before, request.name), after=_public(after, request.name)
+        )
+
+    def renew_pins(self) -> None:
+        """In a core that may be new."""
+        if self._pins:
+            task = asyncio.create_task(self._renew_pins())
+            self._renewing.add(task)
+            task.add_done_callback(self._renewing.discard)
+
+    async def trace(self, request: pb.TraceRequest) -> pb.TraceResponse:
+        """Raises EngineError; one at a time."""
+        if not SHORTEST_TRACE_S <= request.seconds <= LONGEST_TRACE_S:
+            limits = f"{SHORTEST_TRACE_S} to {LONGEST_TRACE_S} s"
+            raise InvalidRequest(f"a trace is {limits} long", "seconds")
+        if self._is_traced:
+            problem = "a trace is being made already: ask again when it is done"
+            raise EngineError("trace_running", problem, retryable=True, retry_after_ms=5000)
+        file, self._is_traced = TraceFile(self._desk.settings.engine_id), True
+        try:
+            async for part in self._supervisor.control.trace(request.seconds):
+                file.add(part)
+        finally:
+            self._is_traced = False
+        packed = await asyncio.to_thread(file.packed)
+        return pb.TraceResponse(json_gz=packed, jobs=len(file.jobs), is_cut=file.is_cut)
+
+    def public(self, held: m.Held) -> pb.HeldVoice:
+        """A pinned voice, by the name that it was pinned under."""
+        return _public(held, self._pins[held.speaker][0] if held.speaker in self._pins else "")
+
+    def _start(self, request: pb.KeepVoiceRequest) -> pb.Start:
+        """What a first stream in this voice would ask for."""
+        languages = self._desk.config.talker.codec_language_id
+        language = next(iter(languages)) if len(languages) == 1 else "auto"
+        if request.voice.WhichOneof("kind") == "described":
+            raise InvalidRequest("a described voice is another one each time", "voice")
+        start = pb.Start(model=request.model, voice=request.voice, language=language)
+        return self._desk.admit(start)
+
+    def _speaker(self, start: pb.Start) -> m.Speaker:
+        submit = self._desk.submit(0, start, READ_IN, done=True)
+        if start.voice.WhichOneof("kind") == "preset":
+            return self._desk.config.talker.spk_id[start.voice.preset.lower()]
+        return open_session(submit, self._desk.config).voice
+
+    def _check_room(self, speaker: m.Speaker) -> None:
+        if speaker not in self._pins and len(self._pins) >= MOST_PINS:
+            problem = f"{MOST_PINS} voices are pinned already: unpin one first"
+            raise InvalidRequest(problem, "voice")
+
+    async def _renew_pins(self) -> None:
+        for speaker, (name, start) in tuple(self._pins.items()):
+            try:
+                await self._supervisor.control.keep(speaker, "pin")
+                await self._read_in(self._supervisor.control, start)
+            except EngineError as error:
+                log.warning("a voice could not be pinned again", voice=name, why=error.code)
+
+    async def _read_in(self, link: Link, start: pb.Start) -> None:
+        """By a stream of one frame behind all others, whose audio nobody hears. Where there is no
+        room for it the voice comes with its first use."""
+        number = link.number()
+        wanted = pb.Start(max_frames=1, priority=pb.PRIORITY_BACKGROUND, keep_silence=True)
+        wanted.MergeFrom(start)
+        mailbox = link.open(number)
+        try:
+            link.tell(self._desk.submit(number, wanted, READ_IN, done=True))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(READ_IN_S):
+                    while not isinstance(await mailbox.get(), m.StreamFinished | m.StreamFailed):
+                        pass
+        finally:
+            link.close(number)
+
+
+def _public(held: m.Held, name: str) -> pb.HeldVoice:
+    return pb.HeldVoice(name=name, pinned=held.pinned, entries=held.entries, bytes=held.nbytes)

@@ -1,0 +1,192 @@
+"""What an operator may do with a real engine: drain it, have voices stay or go, look into it."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+from collections.abc import AsyncIterator, Callable
+from itertools import pairwise
+from pathlib import Path
+
+import grpc
+import numpy as np
+import pytest
+import pytest_asyncio
+
+from gpu_engine.proto import engine_pb2 as pb
+from tests.engine.bench import start
+from tests.engine.conftest import BASE, CUSTOM
+from tests.engine.process import END, NOT_SERVING, SERVING, Answer, EngineProcess, kill, opening
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+KEEP = pb.KeepVoiceRequest
+RYAN = pb.Voice(preset="ryan")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def engine(
+    checkpoint_folder: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[EngineProcess]:
+    folder = tmp_path_factory.mktemp("operations")
+    flags = ("--max-streams", "4", "--engine-id", "one")
+    async with EngineProcess(folder, checkpoint_folder(CUSTOM), *flags) as process:
+        yield process
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def cloner(
+    checkpoint_folder: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[EngineProcess]:
+    folder = tmp_path_factory.mktemp("cloner")
+    async with EngineProcess(folder, checkpoint_folder(BASE), "--max-streams", "2") as process:
+        yield process
+
+
+def clone(seed: int = 1) -> pb.Voice:
+    values = np.random.default_rng(seed).normal(size=64).tolist()
+    return pb.Voice(embedding=pb.SpeakerEmbedding(values=values))
+
+
+async def refusal(call: grpc.aio.UnaryUnaryCall) -> tuple[grpc.StatusCode, str, str]:
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await call
+    told = dict(caught.value.trailing_metadata() or ())
+    return caught.value.code(), str(told["parlance-code"]), str(told["parlance-field"])
+
+
+async def test_a_drained_engine_ends_what_runs_and_takes_nothing_new(
+    engine: EngineProcess,
+) -> None:
+    running, answer = engine.open(), Answer()
+    await running.write(opening(start("The quick brown fox", layout=pb.TEXT_LAYOUT_STREAMING)))
+    while answer.take(await running.read()) != "audio":
+        pass
+
+    drained = await engine.stub.Drain(pb.DrainRequest(drained=True))
+    refused = await engine.say(start())
+    await engine.wait_for(NOT_SERVING)
+    state = (await engine.stub.Status(pb.StatusRequest())).state
+    await running.write(END)
+    while (event := await running.read()) is not grpc.aio.EOF:
+        answer.take(event)
+    again = await engine.stub.Drain(pb.DrainRequest(drained=False))
+    await engine.wait_for(SERVING)
+
+    assert (drained.was_drained, drained.drained) == (False, True)
+    assert refused.error is not None
+    assert (refused.error.code, refused.error.retryable) == ("engine_draining", True)
+    assert refused.error.message == (
+        "the engine is drained: it is not ready for new work until it is undrained"
+    )
+    assert state == pb.EngineStatus.STATE_DRAINING
+    assert answer.finished is not None
+    assert (again.was_drained, again.drained) == (True, False)
+    assert (await engine.say(start())).finished is not None
+
+
+async def test_a_core_that_dies_leaves_its_engine_drained(engine: EngineProcess) -> None:
+    await engine.stub.Drain(pb.DrainRequest(drained=True))
+    kill(engine.core())
+    async with asyncio.timeout(60):
+        async for status in engine.stub.WatchStatus(pb.WatchStatusRequest(interval_ms=100)):
+            if status.core_restarts and status.state == pb.EngineStatus.STATE_DRAINING:
+                break
+    refused = await engine.say(start())
+    await engine.stub.Drain(pb.DrainRequest(drained=False))
+    await engine.wait_for(SERVING)
+    assert refused.error is not None
+    assert refused.error.code == "engine_draining"
+
+
+async def test_a_pinned_voice_is_read_in_and_survives_its_core(cloner: EngineProcess) -> None:
+    pinned = await cloner.stub.KeepVoice(KEEP(voice=clone(), name="Ann", act=KEEP.ACT_PIN))
+    assert (pinned.before.pinned, pinned.before.entries) == (False, 0)
+    assert (pinned.after.name, pinned.after.pinned, pinned.after.entries) == ("Ann", True, 2)
+    assert pinned.after.bytes > 0
+
+    kill(cloner.core())
+    async with asyncio.timeout(60):
+        async for status in cloner.stub.WatchStatus(pb.WatchStatusRequest(interval_ms=100)):
+            if status.core_restarts and any(held.entries == 2 for held in status.pinned):
+                break
+    (held,) = status.pinned
+    assert (held.name, held.pinned) == ("Ann", True)
+
+    gone = await cloner.stub.KeepVoice(KEEP(voice=clone(), act=KEEP.ACT_UNLOAD))
+    assert (gone.before.pinned, gone.before.entries) == (True, 2)
+    assert (gone.after.pinned, gone.after.entries, gone.after.bytes) == (False, 0, 0)
+
+
+async def test_unloading_a_voice_leaves_the_others(engine: EngineProcess) -> None:
+    await engine.say(start())
+    await engine.say(start(voice=pb.Voice(preset="vivian")))
+    gone = await engine.stub.KeepVoice(KEEP(voice=RYAN, act=KEEP.ACT_UNLOAD))
+    left = await engine.stub.KeepVoice(KEEP(voice=pb.Voice(preset="vivian")))
+    assert (gone.before.entries > 0, gone.after.entries) == (True, 0)
+    assert left.before.entries > 0
+    assert (await engine.say(start())).finished is not None
+
+
+async def test_a_voice_that_is_unpinned_stays_until_others_need_its_place(
+    engine: EngineProcess,
+) -> None:
+    await engine.stub.KeepVoice(KEEP(voice=RYAN, act=KEEP.ACT_PIN))
+    unpinned = await engine.stub.KeepVoice(KEEP(voice=RYAN, act=KEEP.ACT_UNPIN))
+    assert (unpinned.before.pinned, unpinned.after.pinned) == (True, False)
+    assert unpinned.after.entries == unpinned.before.entries > 0
+
+
+async def test_an_unknown_voice_is_refused_by_name(engine: EngineProcess) -> None:
+    asked = engine.stub.KeepVoice(KEEP(voice=pb.Voice(preset="nobody"), act=KEEP.ACT_PIN))
+    assert await refusal(asked) == (
+        grpc.StatusCode.INVALID_ARGUMENT,
+        "invalid_request",
+        "voice",
+    )
+
+
+async def test_a_clone_is_refused_by_an_engine_of_presets(engine: EngineProcess) -> None:
+    code, _, field = await refusal(engine.stub.KeepVoice(KEEP(voice=clone(), act=KEEP.ACT_PIN)))
+    assert (code, field) == (grpc.StatusCode.INVALID_ARGUMENT, "voice")
+
+
+async def test_a_trace_has_every_job_and_the_life_of_every_stream(engine: EngineProcess) -> None:
+    tracing = asyncio.ensure_future(engine.stub.Trace(pb.TraceRequest(seconds=1.5)))
+    await asyncio.sleep(0)
+    said = await engine.say(start())
+    told = await tracing
+    content = json.loads(gzip.decompress(told.json_gz))
+    events = content["traceEvents"]
+    jobs = [event for event in events if event["ph"] == "X"]
+    tracks = {
+        event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"
+    }
+    phases = [event["ph"] for event in events if event.get("cat") == "streams"]
+
+    assert said.finished is not None
+    assert content["otherData"]["engine"] == "one"
+    assert len(jobs) == told.jobs > 0
+    assert {tracks[job["tid"]] for job in jobs} == {"prefill", "talker", "predictor", "codec"}
+    assert all(job["name"] == tracks[job["tid"]] and job["dur"] >= 0 for job in jobs)
+    for track in tracks:
+        own = sorted((job["ts"], job["ts"] + job["dur"]) for job in jobs if job["tid"] == track)
+        assert all(end <= begin for (_, end), (begin, _) in pairwise(own))
+    assert phases == ["b", "n", "e"]
+    assert not told.is_cut
+
+
+async def test_one_trace_at_a_time(engine: EngineProcess) -> None:
+    first = asyncio.ensure_future(engine.stub.Trace(pb.TraceRequest(seconds=1)))
+    await asyncio.sleep(0.3)
+    assert await refusal(engine.stub.Trace(pb.TraceRequest(seconds=1))) == (
+        grpc.StatusCode.UNAVAILABLE,
+        "trace_running",
+        "",
+    )
+    await first
+
+
+async def test_a_trace_longer_than_half_a_minute_is_refused(engine: EngineProcess) -> None:
+    code, _, field = await refusal(engine.stub.Trace(pb.TraceRequest(seconds=31)))
+    assert (code, field) == (grpc.StatusCode.INVALID_ARGUMENT, "seconds")

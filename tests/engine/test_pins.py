@@ -1,0 +1,69 @@
+"""Which voices a cache gives up for others, and which it never does."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from gpu_engine.messages import Held
+from gpu_engine.runner.cache import Kept
+
+ANN, BEN, CARL = (bytes([number]) * 32 for number in (1, 2, 3))
+# What a prompt begins with: text, codes (one is the preset's own), the vector's place, the clone.
+RYAN, RYANS, ANNS = 77, ((1,), (5, 77), None, b""), ((1,), (5,), 1, ANN)
+
+
+def entry() -> list[Tensor]:
+    return [torch.zeros(100, dtype=torch.uint8)]
+
+
+def speakers(kept: Kept) -> list[bytes]:
+    return [voice for voice in (ANN, BEN, CARL) if voice in kept.speakers]
+
+
+def test_a_pinned_voice_outlives_those_used_after_it() -> None:
+    kept = Kept(200)
+    kept.keep(ANN, "pin")
+    for voice in (ANN, BEN, CARL):
+        kept.speakers.put(voice, entry())
+    assert speakers(kept) == [ANN, CARL]
+
+
+def test_where_all_the_rest_is_pinned_the_newest_goes() -> None:
+    kept = Kept(200)
+    for voice in (ANN, BEN):
+        kept.keep(voice, "pin")
+        kept.speakers.put(voice, entry())
+    kept.speakers.put(CARL, entry())
+    assert speakers(kept) == [ANN, BEN]
+    assert kept.speakers.stats.nbytes == 200
+
+
+def test_pins_never_break_the_bound() -> None:
+    kept = Kept(200)
+    for voice in (ANN, BEN, CARL):
+        kept.keep(voice, "pin")
+        kept.speakers.put(voice, entry())
+    assert speakers(kept) == [ANN, BEN]
+
+
+def test_unloading_takes_a_voice_from_every_cache_and_nobody_elses() -> None:
+    kept = Kept(1000)
+    kept.keep(ANN, "pin")
+    kept.speakers.put(ANN, entry())
+    kept.references.put(ANN, entry())
+    kept.beginnings.put(ANNS, entry())
+    kept.beginnings.put(RYANS, entry())
+    before, after = kept.keep(ANN, "unload")
+    assert before == Held(ANN, True, 3, 300)
+    assert after == Held(ANN, False, 0, 0)
+    assert kept.held(RYAN) == Held(RYAN, False, 1, 100)
+    assert kept.beginnings.stats.nbytes == 100
+
+
+def test_a_preset_is_found_by_its_code() -> None:
+    kept = Kept(1000)
+    kept.beginnings.put(RYANS, entry())
+    kept.beginnings.put(ANNS, entry())
+    assert kept.keep(RYAN, "unload") == (Held(RYAN, False, 1, 100), Held(RYAN, False, 0, 0))
+    assert kept.held(ANN) == Held(ANN, False, 1, 100)
