@@ -42,7 +42,7 @@ PART_MIB ?=
 # of tests/conftest.py.
 PYTEST ?= -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run demo test test-browser test-kernels crash-test test-speech test-clients check format proto check-proto bench-local bench-load bench-capacity bench-gateway bench-voices bench-metering eval-speech tiny-stage lock screenshots setup setup-dev clean
+.PHONY: help run demo test test-browser test-kernels crash-test test-speech test-clients check format proto check-proto bench-local bench-load bench-capacity bench-gateway bench-table bench-voices bench-metering eval-speech tiny-stage lock screenshots setup setup-dev clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -101,6 +101,9 @@ bench-voices: $(READY_DEV) $(MADE_BASE) ## clones beside presets: first audio, a
 
 bench-gateway: $(READY_DEV) ## what the control plane adds to first audio, at 1, 10 and 50 requests/s
 	$(PY) -m gpu_engine.bench.gateway
+
+bench-table: $(READY_DEV) ## the README's table of figures from docs/benchmarks
+	$(PY) -m tests.docs.measured
 
 bench-metering: $(READY_DEV) ## requests/s that the ledger takes, and a year of it read (Postgres; DATABASE_URL)
 	$(PY) -m billing.bench
