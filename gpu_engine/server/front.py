@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -29,6 +28,7 @@ from gpu_engine.server.settings import EngineSettings
 from gpu_engine.server.supervisor import State, Supervisor
 from gpu_engine.server.voice_maker import VoiceMaker
 from gpu_engine.server.voices import Voices
+from gpu_engine.version import version
 
 # Subscriptable for the type checker only.
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class EngineService(engine_pb2_grpc.EngineServicer):
         supervisor = self._supervisor
         status = pb.EngineStatus(
             engine_id=self._desk.settings.engine_id,
-            version=version("parlance"),
+            version=version(),
             state=STATES[supervisor.state],
             uptime_seconds=time.monotonic() - self._started,
             core_restarts=supervisor.restarts,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
-from importlib.metadata import version
 from typing import Any
 
 import msgspec
 
 from gpu_engine import messages as m
+from gpu_engine.version import version
 
 # In the order in which a stream passes through them.
 TRACKS = ("prefill", "talker", "predictor", "codec", "encode", "align")
@@ -34,7 +34,7 @@ class TraceFile:
     def packed(self) -> bytes:
         content = {
             "displayTimeUnit": "ms",
-            "otherData": {"engine": self._engine_id, "version": version("parlance")},
+            "otherData": {"engine": self._engine_id, "version": version()},
             "traceEvents": [*self._names(), *map(_job, self.jobs), *self._lives()],
         }
         return gzip.compress(msgspec.json.encode(content), compresslevel=6)
