@@ -30,7 +30,7 @@ class DetailsForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = BillingDetails
-        fields = ("seller", "name", "tax_number", "email", "next_month", "address")
+        fields = ("seller", "name", "tax_number", "email", "next_month", "is_prepaid", "address")
         widgets = {"address": _Lines()}  # noqa: RUF012
 
 

@@ -45,6 +45,13 @@ class BillingDetails(models.Model):
     tax_number = models.CharField(max_length=50, blank=True)
     email = models.EmailField(blank=True)
     next_month = models.DateField(help_text="The next month to be invoiced: its first day, UTC.")
+    # Processes of the version before this one name customers as well, during an upgrade.
+    is_prepaid = models.BooleanField(
+        "Speaks on prepaid credit alone",
+        default=False,
+        db_default=False,
+        help_text="When the credit is used up, requests to speak are refused until there is more.",
+    )
 
     class Meta:
         ordering = ("tenant",)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from billing.prices.rates import Terms
+from billing.prices.rates import Price, Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +55,12 @@ class PriceList:
     def terms(self, tenant_id: int, day: date) -> Terms | None:
         book = self.book(tenant_id, day.replace(day=1))
         return book.version(day).terms if book else None
+
+    def price(self, tenant_id: int, day: date, model: str, voice_kind: str) -> Price | None:
+        """What a request of that day may cost at most."""
+        book = self.book(tenant_id, day.replace(day=1))
+        if book is None:
+            return None
+        terms = book.version(day).terms
+        dearest = max(tier.per_million for tier in terms.rate(model, voice_kind).tiers)
+        return Price(book.currency, dearest, terms.minimum_characters)

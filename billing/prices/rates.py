@@ -84,6 +84,20 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """What characters cost at most, whichever tier they fall into, in micros a million."""
+
+    currency: str
+    per_million: int
+    minimum_characters: int
+
+    def cost(self, characters: int) -> int:
+        """Micros, rounded up."""
+        charged = max(characters, self.minimum_characters) if characters else 0
+        return -(-charged * self.per_million // 1_000_000)
+
+
+@dataclass(frozen=True, slots=True)
 class Use:
     """What was charged for in some stretch of a month. `characters`: minimums included."""
 

@@ -46,6 +46,11 @@ class _Kept:
                 self._list, self._read_at = price_list(), time.monotonic()
             return self._list
 
+    def at_hand(self) -> PriceList | None:
+        """Without waiting for the database."""
+        is_usable = time.monotonic() - self._read_at <= USABLE_SECONDS
+        return self._list if is_usable else None
+
     def forget(self) -> None:
         with self._lock:
             self._list = None

@@ -140,8 +140,8 @@ def test_a_tenant_reads_that_every_rule_was_asked(sign_in: SignIn, alice: Party)
     before = client.get("/console/alice/alerts").content.decode()
     evaluate(NOW)
     after = client.get("/console/alice/alerts").content.decode()
-    assert (before.count("not asked yet"), after.count("not asked yet")) == (5, 0)
-    assert after.count('<span class="pill ok">ok</span>') == 5
+    assert (before.count("not asked yet"), after.count("not asked yet")) == (6, 0)
+    assert after.count('<span class="pill ok">ok</span>') == 6
     assert "no budget is set" in after
     assert f"{NOW:%Y-%m-%d %H:%M} UTC" in after
 

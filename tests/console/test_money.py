@@ -186,6 +186,24 @@ def test_a_tenants_bill_is_set_up(alice: Party, operator: Client) -> None:
     assert 'href="/platform/prices/own">Own</a>' in page
 
 
+def test_a_tenant_is_put_on_prepaid_credit_alone(
+    alice: Party, operator: Client, sign_in: SignIn
+) -> None:
+    price_book()
+    root, month = "/platform/tenants/alice/billing", f"{TODAY:%Y-%m}"
+    fields = {"name": "A", "seller": str(seller().pk), "next_month": month, "is_prepaid": "on"}
+    assert operator.post(f"{root}/details", fields).status_code == 302
+    client = sign_in("alice")
+    empty = client.get("/console/alice/billing").content.decode()
+    operator.post(f"{root}/credit", {"reason": "paid", "amount": "50", "currency": "EUR"})
+    speak(alice.tenant, 1_000_000, datetime.now(UTC))
+    page = client.get("/console/alice/billing").content.decode()
+
+    assert "<strong>The credit is used up:</strong>" in empty
+    assert "<strong>40.00 EUR</strong> left after what is not invoiced yet" in page
+    assert "<strong>40.00 EUR</strong> left" in operator.get(root).content.decode()
+
+
 def test_costs_are_set_and_shown(alice: Party, operator: Client) -> None:
     root = "/platform/costs/settings"
     sent = {

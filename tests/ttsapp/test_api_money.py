@@ -7,6 +7,9 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from billing.credit.models import Reason
+from billing.credit.services import book
+from billing.invoices.models import BillingDetails
 from billing.invoices.tasks import issue_all
 from billing.prices.selectors import kept
 from tests.billing.selling import AFTER, customer, price_book, seller, speak
@@ -56,6 +59,14 @@ def test_it_works(owner: httpx.Client) -> None:
     assert (month["currency"], month["total"], month["lines"]) == ("EUR", "0.000000", [])
     assert [part["name"] for part in costs["tenants"]] == ["Alice"]
     assert len(costs["days"]) == 31
+
+
+def test_what_is_left_of_prepaid_credit(owner: httpx.Client, alice: Party) -> None:
+    before = owner.get("/api/tenants/alice/billing").json()["credit_left"]
+    BillingDetails.objects.filter(tenant=alice.tenant).update(is_prepaid=True)
+    book(SYSTEM, alice.tenant, Reason.PAID, 5_000_000, "EUR")
+    after = owner.get("/api/tenants/alice/billing").json()["credit_left"]
+    assert (before, after) == (None, {"currency": "EUR", "balance": "5.000000"})
 
 
 def test_days_that_are_no_period_are_refused(owner: httpx.Client) -> None:

@@ -2,95 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import uuid
-from collections.abc import Awaitable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from dataclasses import replace
 
 import pytest
-import redis.asyncio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttsapp.limits.local import LocalStore
-from ttsapp.limits.rules import Answer, Ask, Limit, Limits, Refusal, Store, Subject
-from ttsapp.limits.shared import SharedStore
+from tests.ttsapp.limit_stores import Bench, ask, bench, benches, without_age
+from ttsapp.limits.rules import Answer, Ask, Limit, Limits, Refusal
 
-REDIS = os.environ.get("REDIS_URL") or "redis://127.0.0.1:6379/0"
-START = 1_800_000_000_000
-Result = TypeVar("Result")
-
-
-@dataclass
-class Bench:
-    """A store under a clock that only the test moves, with a name of its own for each."""
-
-    kind: str
-    loop: asyncio.AbstractEventLoop
-    client: redis.asyncio.Redis | None
-    now: int = START
-    prefix: str = field(default_factory=lambda: f"test:{uuid.uuid4()}")
-
-    def fresh(self) -> Bench:
-        bench = replace(self, now=START, prefix=f"test:{uuid.uuid4()}")
-        bench.store = bench.make()
-        return bench
-
-    def make(self) -> Store:
-        if self.client is None:
-            return LocalStore(lambda: self.now)
-        return SharedStore(self.client, lambda: self.now, prefix=self.prefix)
-
-    store: Store = field(init=False, default=None)
-
-    def wait(self, ms: int) -> None:
-        self.now += ms
-
-    def run(self, work: Awaitable[Result]) -> Result:
-        return self.loop.run_until_complete(work)
-
-    def admit(self, ask: Ask) -> Answer:
-        answer = self.run(self.store.admit(ask))
-        for subject in answer.unknown:
-            self.run(self.store.tell_spent(ask, subject, 0, again=False))
-        return self.run(self.store.admit(ask)) if answer.unknown else answer
-
-    def end(self, ask: Ask, charged: int = 0, more: int = 0) -> None:
-        self.run(self.store.release(ask, more, charged))
-
-    def renew(self, *asks: Ask) -> None:
-        self.run(self.store.renew(list(asks)))
-
-
-@pytest.fixture(scope="module", params=["local", pytest.param("redis", marks=pytest.mark.services)])
-def benches(request: pytest.FixtureRequest) -> Iterator[Bench]:
-    loop = asyncio.new_event_loop()
-    client = redis.asyncio.Redis.from_url(REDIS) if request.param == "redis" else None
-    if client is not None:
-        try:
-            loop.run_until_complete(client.ping())
-        except redis.ConnectionError:
-            if os.environ.get("PARLANCE_REQUIRE_SERVICES") == "1":
-                raise
-            pytest.skip("no Redis")
-    yield Bench(request.param, loop, client)
-    if client is not None:
-        loop.run_until_complete(client.aclose())
-    loop.close()
-
-
-@pytest.fixture
-def bench(benches: Bench) -> Bench:
-    return benches.fresh()
-
-
-def ask(characters: int = 10, key: Limits | None = None, *, name: str = "t1", **limits: int) -> Ask:
-    subjects = [Subject(name, Limits(**limits))]
-    if key is not None:
-        subjects.append(Subject(f"{name}-k", key))
-    return Ask(str(uuid.uuid4()), tuple(subjects), characters, "2027-01", 86_400_000)
+__all__ = ["bench", "benches"]
 
 
 def test_it_works(bench: Bench) -> None:
@@ -338,19 +259,12 @@ def test_both_stores_answer_alike(benches: Bench, steps: list[tuple[int, int, bo
     living: list[Ask] = []
     for pause, size, ends in steps:
         wanted = ask(size, key, **limits, **budget)
-        for bench in (shared, local):
-            bench.wait(pause)
-        answers = [_without_age(bench.admit(wanted)) for bench in (shared, local)]
+        for each in (shared, local):
+            each.wait(pause)
+        answers = [without_age(each.admit(wanted)) for each in (shared, local)]
         assert answers[0] == answers[1]
         living += [wanted] if answers[0].refusal is None else []
         if ends and living:
             ended = living.pop(0)
-            for bench in (shared, local):
-                bench.end(ended, charged=ended.characters // 2, more=3)
-
-
-def _without_age(answer: Answer) -> Answer:
-    """Redis' expiry runs by its own clock."""
-    return replace(
-        answer, states=tuple(replace(state, spent_age_ms=None) for state in answer.states)
-    )
+            for each in (shared, local):
+                each.end(ended, charged=ended.characters // 2, more=3)

@@ -11,6 +11,9 @@ from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.db.models import Count, Exists, Min, OuterRef, Q
 
+from billing import money
+from billing.credit import prepaid
+from billing.prices.selectors import earned
 from billing.rollups import selectors as rollups
 from billing.upkeep.findings import unresolved
 from gpu_engine.proto.engine_pb2 import EngineStatus
@@ -104,6 +107,24 @@ def budgets(now: datetime) -> Iterator[Measured]:
         share = 100 * used / most
         text = f"{used:,} of {most:,} characters this month: {share:.0f} %"
         yield Measured(share, text, tenant.pk)
+
+
+def credit(now: datetime) -> Iterator[Measured]:
+    """How long it lasts if as much is used up a day as in the last seven, or as today."""
+    tomorrow = now.date() + DAY
+    for account in prepaid.accounts(now):
+        week, today = (
+            earned(tomorrow - days * DAY, tomorrow, account.currency).get(account.tenant_id, 0)
+            for days in (7, 1)
+        )
+        left, daily = account.left, max(week / 7, today)
+        text = f"{money.text(max(0, left), account.currency)} left"
+        if left <= 0:
+            yield Measured(0, f"{text}: requests to speak are refused", account.tenant_id)
+        elif daily:
+            yield Measured(left / daily, f"{text}, for {left / daily:,.1f} days", account.tenant_id)
+        else:
+            yield Measured(None, f"{text}, and none used lately", account.tenant_id)
 
 
 def spend(now: datetime) -> Iterator[Measured]:

@@ -110,6 +110,12 @@ RULES = (
         of_tenants=True, steps=(50, 80, 100), nothing="no budget is set",
     ),
     Rule(
+        "credit", "Prepaid credit runs out", "days", 7, 2, measures.credit,
+        "Until it is used up, at the last week's pace or today's; at 0 speech is refused.",
+        one="day",
+        of_tenants=True, is_falling=True, nothing="it does not speak on prepaid credit alone",
+    ),
+    Rule(
         "spend", "Far more is used than usual", "times", 3, 10, measures.spend,
         "Characters charged in the last full hour, beside the same hour a week ago.",
         one="time",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import structlog
@@ -31,7 +32,8 @@ class Caller:
     """Whom a request speaks for: a tenant's key, or a signed-in person (no key). `limits`: the
     tenant's and the key's; looked up when they are needed if None. `rules`: what the key may do;
     everything if None. `shelf`: which state of the tenant's voices holds; the newest if None.
-    `share`: of the engine, beside other tenants'."""
+    `share`: of the engine, beside other tenants'. `funds`: paid ahead, by currency, of a tenant
+    that speaks on nothing else; looked up with the limits."""
 
     tenant_id: int
     key_id: int | None
@@ -40,6 +42,7 @@ class Caller:
     rules: KeyRules | None = None
     shelf: int | None = None
     share: int = 1
+    funds: Mapping[str, int] | None = None
 
     @property
     def actor(self) -> Actor:
@@ -90,6 +93,7 @@ async def authenticate(
         record.rules,
         record.shelf,
         record.share,
+        record.funds,
     )
 
 

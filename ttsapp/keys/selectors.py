@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import QuerySet
 
+from billing.credit import prepaid
 from ttsapp.keys.models import ApiKey
 from ttsapp.keys.rules import KeyRules
 from ttsapp.limits.rules import Limits
@@ -17,7 +19,8 @@ from ttsapp.tenants.models import Tenant
 class KeyRecord:
     """What authentication needs of a key and its tenant, in one query. `limits`: the tenant's,
     then its own. `shelf`: the number of the tenant's last change to its voices. `share`: of the
-    engine, that the tenant has beside others."""
+    engine, that the tenant has beside others. `funds`: what it has paid ahead, by currency, if it
+    speaks on nothing else."""
 
     id: int
     public_id: str
@@ -34,16 +37,18 @@ class KeyRecord:
     previous_until: datetime | None
     shelf: int
     share: int
+    funds: Mapping[str, int] | None
 
 
 def find(public_ids: list[str]) -> dict[str, KeyRecord]:
     """Those of them that there are."""
     keys = ApiKey.objects.select_related("tenant", "tenant__shelf")
-    found = keys.filter(public_id__in=public_ids)
-    return {key.public_id: _record(key) for key in found}
+    found = list(keys.filter(public_id__in=public_ids))
+    funds = prepaid.funds({key.tenant_id for key in found})
+    return {key.public_id: _record(key, funds.get(key.tenant_id)) for key in found}
 
 
-def _record(key: ApiKey) -> KeyRecord:
+def _record(key: ApiKey, funds: Mapping[str, int] | None) -> KeyRecord:
     return KeyRecord(
         id=key.pk,
         public_id=key.public_id,
@@ -61,6 +66,7 @@ def _record(key: ApiKey) -> KeyRecord:
         # A tenant that never had voices of its own has no row there.
         shelf=key.tenant.shelf.number if hasattr(key.tenant, "shelf") else 0,
         share=key.tenant.engine_share,
+        funds=funds,
     )
 
 

@@ -10,11 +10,13 @@ from uuid import UUID
 import structlog
 from django.conf import settings
 
-from ttsapp import background, database
+from billing.prices.rates import Price
+from ttsapp import database
 from ttsapp.keys.authentication import Caller
-from ttsapp.limits import headers, refusals, selectors
+from ttsapp.limits import headers, known, purse, refusals, selectors
 from ttsapp.limits.fields import NAMES
-from ttsapp.limits.rules import SPENT_MS, Answer, Ask, Limits, Store, Subject
+from ttsapp.limits.purse import Wanted
+from ttsapp.limits.rules import Answer, Ask, Limits, Store, Subject
 from ttsapp.limits.stores import stores
 
 log = structlog.get_logger()
@@ -24,12 +26,17 @@ _told: set[tuple[str, str]] = set()
 
 
 class Admission:
-    """`headers`: what is left, once it was admitted."""
+    """`wanted`: whose price holds, for who pays ahead. `headers`: what is left, once it was
+    admitted."""
 
-    def __init__(self, caller: Caller, request_id: UUID, text_field: str) -> None:
+    def __init__(
+        self, caller: Caller, request_id: UUID, text_field: str, wanted: Wanted | None = None
+    ) -> None:
         self._caller = caller
         self._id = str(request_id)
         self._text_field = text_field
+        self._wanted = wanted
+        self._price: Price | None = None
         self._held: tuple[Store, Ask] | None = None
         self.headers: dict[str, str] = {}
 
@@ -37,70 +44,47 @@ class Admission:
         """Raises ApiError 429 that names the limit, and 400 for what would never fit."""
         ask = await self._ask(characters)
         refusals.check_size(ask, self._text_field)
-        store, answer = await self._answer(ask)
+        ask, store, answer = await known.answer(self._caller, ask)
         if answer.refusal is not None:
             limit = refusals.name(answer.refusal.limit, answer.refusal.subject)
             log.info("refused by a limit", limit=limit, wait_ms=answer.refusal.wait_ms)
             raise refusals.error(ask, answer)
         self._held = (store, ask)
         stores().hold(store, ask)
-        self.headers = headers.of(ask, answer.states)
-        self._look_at_budgets(store, ask, answer)
+        self.headers = headers.of(ask, answer)
+        _warn(ask, answer)
+        known.read_again(self._caller, store, ask, answer)
 
     async def look(self) -> dict[str, str]:
         """What is left now. A stream where none is allowed is refused, and with a refusal come
         the counts, of which it is none."""
         ask = await self._ask(0)
         closed = (_without_streams(subject) for subject in ask.subjects)
-        _, answer = await self._answer(replace(ask, subjects=tuple(closed)))
-        return headers.of(ask, answer.states)
+        ask, _, answer = await known.answer(self._caller, replace(ask, subjects=tuple(closed)))
+        return headers.of(ask, answer)
 
     async def leave(self, characters: int, charged: int) -> None:
         """The context has ended: with so many characters of text, of which so many are charged."""
         if self._held is not None:
             (store, ask), self._held = self._held, None
-            await stores().release(store, ask, max(0, characters - ask.characters), charged)
+            more = max(0, characters - ask.characters)
+            micros = self._price.cost(charged) if self._price else 0
+            await stores().release(store, ask, more, charged, micros)
 
     async def _ask(self, characters: int) -> Ask:
-        caller = self._caller
-        tenant, key = caller.limits or (
-            await database.read(selectors.of_tenant, caller.tenant_id),
-            None,
-        )
+        caller, key, funds = self._caller, None, self._caller.funds
+        if caller.limits is not None:
+            tenant, key = caller.limits
+        else:
+            tenant, funds = await database.read(selectors.of_tenant, caller.tenant_id)
         subjects = [Subject(f"t{caller.tenant_id}", with_defaults(tenant))]
         if caller.key_id is not None and key is not None:
             subjects.append(Subject(f"k{caller.key_id}", key))
-        month, left = _month(datetime.now(UTC))
-        return Ask(self._id, tuple(subjects), characters, month, left)
-
-    async def _answer(self, ask: Ask) -> tuple[Store, Answer]:
-        """Twice where the store does not know yet what was spent: once a month, and after it
-        lost what it knew."""
-        store, answer = await stores().admit(ask)
-        while answer.unknown:
-            for subject in answer.unknown:
-                await self._tell_spent(store, ask, subject, again=False)
-            store, answer = await stores().admit(ask)
-        return store, answer
-
-    async def _tell_spent(self, store: Store, ask: Ask, subject: int, *, again: bool) -> None:
-        since = datetime.strptime(ask.month, "%Y-%m").replace(tzinfo=UTC)
-        key_id = self._caller.key_id if subject else None
-        spent = await database.read(selectors.spent, since, self._caller.tenant_id, key_id)
-        await stores().tell_spent(store, ask, subject, spent, again=again)
-
-    def _look_at_budgets(self, store: Store, ask: Ask, answer: Answer) -> None:
-        for place, state in enumerate(answer.states):
-            subject = ask.subjects[place].name
-            if state.is_past_soft and (subject, ask.month) not in _told:
-                _told.add((subject, ask.month))
-                log.warning("soft budget passed", subject=subject, characters=state.spent)
-            if state.spent_age_ms is not None and state.spent_age_ms > SPENT_MS // 2:
-                background.spawn(self._tell_spent(store, ask, place, again=True))
-
-
-def _without_streams(subject: Subject) -> Subject:
-    return replace(subject, limits=replace(subject.limits, concurrent_streams=0))
+        ask = Ask(self._id, tuple(subjects), characters, *_month(datetime.now(UTC)))
+        if funds is None or self._wanted is None:
+            return ask
+        self._price = await purse.price(caller.tenant_id, self._wanted)
+        return replace(ask, purse=purse.of(self._price, funds, characters))
 
 
 def with_defaults(limits: Limits) -> Limits:
@@ -108,6 +92,17 @@ def with_defaults(limits: Limits) -> Limits:
     own = {name: getattr(limits, name) for name in NAMES}
     usual: dict[str, int] = settings.TENANT_LIMITS
     return Limits(**{name: usual.get(name) if own[name] is None else own[name] for name in NAMES})
+
+
+def _warn(ask: Ask, answer: Answer) -> None:
+    for subject, state in zip(ask.subjects, answer.states, strict=True):
+        if state.is_past_soft and (subject.name, ask.month) not in _told:
+            _told.add((subject.name, ask.month))
+            log.warning("soft budget passed", subject=subject.name, characters=state.spent)
+
+
+def _without_streams(subject: Subject) -> Subject:
+    return replace(subject, limits=replace(subject.limits, concurrent_streams=0))
 
 
 def _month(now: datetime) -> tuple[str, int]:

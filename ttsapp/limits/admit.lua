@@ -1,8 +1,11 @@
 -- The rules of local.py in one step. KEYS, four for each subject: its minute's slots, its leases,
--- what they hold, what is spent. ARGV: now or 0, lease, its ms, characters, ms left of the month,
--- ms for which `spent` is good; then for each subject requests, characters, streams, soft, hard
--- or -1. Answers: limit (1 to 4) or 0, subject, wait, unknown as bits, then seven for each subject.
-local SLOT, SLOTS, STREAM_WAIT = 5000, 13, 1000
+-- what they hold, what is spent; then, of who pays ahead, what is used up. ARGV: now or 0, lease,
+-- its ms, characters, ms left of the month, ms for which `spent` is good, and of the purse, or -1
+-- each: funds, cost; then for each subject requests, characters, streams, soft, hard or -1.
+-- Answers: limit (1 to 5) or 0, subject, wait, unknown as bits (the highest: the purse's), used up
+-- of the purse and its age or -1 each, then seven for each subject.
+-- What leases hold: of a budget by their names, of the purse behind a `$`, and the sums, `=`, `$`.
+local SLOT, SLOTS, STREAM_WAIT, NEVER = 5000, 13, 1000, 1e15
 local now = tonumber(ARGV[1])
 if now == 0 then
   local time = redis.call('TIME')
@@ -10,6 +13,8 @@ if now == 0 then
 end
 local lease, lease_ms, characters = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local month_left, spent_ms = tonumber(ARGV[5]), tonumber(ARGV[6])
+local funds, cost = tonumber(ARGV[7]), tonumber(ARGV[8])
+local subjects, used, age = math.floor(#KEYS / 4), -1, -1
 local slot = math.floor(now / SLOT)
 local refused = {0, 0, 0}
 local counts = {}
@@ -51,13 +56,14 @@ local function drop_dead(leases, held)
   local dead = redis.call('ZRANGEBYSCORE', leases, '-inf', now)
   for _, name in ipairs(dead) do
     redis.call('HINCRBY', held, '=', 0 - tonumber(redis.call('HGET', held, name) or 0))
-    redis.call('HDEL', held, name)
+    redis.call('HINCRBY', held, '$', 0 - tonumber(redis.call('HGET', held, '$' .. name) or 0))
+    redis.call('HDEL', held, name, '$' .. name)
   end
   if #dead > 0 then redis.call('ZREMRANGEBYSCORE', leases, '-inf', now) end
 end
 
-for i = 1, #KEYS / 4 do
-  local key, at = 4 * i - 3, 6 + 5 * (i - 1)
+for i = 1, subjects do
+  local key, at = 4 * i - 3, 8 + 5 * (i - 1)
   local requests, most, streams = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
   local soft, hard = tonumber(ARGV[at + 4]), tonumber(ARGV[at + 5])
   local found = minute(KEYS[key])
@@ -84,8 +90,24 @@ for i = 1, #KEYS / 4 do
   counts[i] = found
 end
 
-if unknown > 0 then return {0, 0, 0, unknown} end
-local answer = {refused[1], refused[2], refused[3], 0}
+if funds >= 0 then
+  local known = redis.call('GET', KEYS[4 * subjects + 1])
+  if known then
+    used = tonumber(known) + tonumber(redis.call('HGET', KEYS[3], '$') or 0)
+    age = spent_ms - redis.call('PTTL', KEYS[4 * subjects + 1])
+    if used + cost > funds then refuse(5, 1, NEVER) end
+  else
+    unknown = unknown + 2 ^ subjects
+  end
+end
+
+if unknown > 0 then return {0, 0, 0, unknown, -1, -1} end
+if refused[1] == 0 and funds >= 0 then
+  redis.call('HSET', KEYS[3], '$' .. lease, ARGV[8])
+  redis.call('HINCRBY', KEYS[3], '$', ARGV[8])
+  used = used + cost
+end
+local answer = {refused[1], refused[2], refused[3], 0, used, age}
 for i, found in ipairs(counts) do
   local key, newest = 4 * i - 3, found.slots[#found.slots]
   if refused[1] == 0 then

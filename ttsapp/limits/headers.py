@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ttsapp.limits.rules import Ask, State, Subject
+from ttsapp.limits.rules import Answer, Ask, State, Subject
 
 Scope = tuple[Subject, State]
 
 
-def of(ask: Ask, states: tuple[State, ...]) -> dict[str, str]:
+def of(ask: Ask, answer: Answer) -> dict[str, str]:
     """Of tenant and key, whichever has less left is told. OpenAI's tokens are our characters."""
-    scopes = list(zip(ask.subjects, states, strict=True))
+    scopes = list(zip(ask.subjects, answer.states, strict=True))
     found: dict[str, str] = {}
     for kind, used, name in (
         ("requests", "requests", "requests_per_minute"),
@@ -29,8 +29,11 @@ def of(ask: Ask, states: tuple[State, ...]) -> dict[str, str]:
         if tightest is not None:
             found[f"x-parlance-{kind}-limit"] = str(tightest[0])
             found[f"x-parlance-{kind}-remaining"] = str(tightest[1])
-    if any(state.is_past_soft for state in states):
+    if any(state.is_past_soft for state in answer.states):
         found["x-parlance-budget-warning"] = "soft"
+    if ask.purse and answer.credit:
+        left = ask.purse.characters(answer.credit.used)
+        found["x-parlance-credit-remaining"] = str(left)
     return found
 
 

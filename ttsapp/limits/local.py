@@ -9,13 +9,16 @@ from dataclasses import dataclass, field
 
 from ttsapp.limits.rules import (
     LEASE_MS,
+    NEVER_MS,
     SLOT_MS,
     SLOTS,
     STREAM_WAIT_MS,
     Answer,
     Ask,
+    Credit,
     Limit,
     Limits,
+    Purse,
     Refusal,
     State,
     Subject,
@@ -26,16 +29,29 @@ MOST_SUBJECTS = 10_000
 
 
 @dataclass(slots=True)
+class _Lease:
+    """A stream that lives, until `end`, and what it holds of a budget and of a purse."""
+
+    end: int
+    characters: int
+    cost: int
+
+
+@dataclass(slots=True)
 class _Count:
-    """One subject's minute (by slot: requests, characters), streams and month."""
+    """One subject's minute (by slot: requests, characters), streams, month and credit."""
 
     slots: dict[int, tuple[int, int]] = field(default_factory=dict)
-    leases: dict[str, tuple[int, int]] = field(default_factory=dict)
+    leases: dict[str, _Lease] = field(default_factory=dict)
     held: int = 0
+    held_cost: int = 0
     first_end: int = 0
     month: str = ""
     spent: int | None = None
     spent_at: int = 0
+    currency: str = ""
+    used_up: int | None = None
+    used_at: int = 0
 
     def tidy(self, now: int, month: str) -> None:
         oldest = now // SLOT_MS - SLOTS + 1
@@ -59,13 +75,23 @@ class _Count:
         before = self.slots.get(slot, (0, 0))
         self.slots[slot] = (before[0] + requests, before[1] + characters)
 
-    def lease(self, name: str, end: int, characters: int) -> None:
-        self.leases[name] = (end, characters)
+    def lease(self, name: str, end: int, characters: int, cost: int) -> None:
+        self.leases[name] = _Lease(end, characters, cost)
         self.held += characters
+        self.held_cost += cost
         self.first_end = min(self.first_end, end) if len(self.leases) > 1 else end
 
     def free(self, name: str) -> None:
-        self.held -= self.leases.pop(name, (0, 0))[1]
+        lease = self.leases.pop(name, None)
+        if lease is not None:
+            self.held -= lease.characters
+            self.held_cost -= lease.cost
+
+    def credit(self, now: int, purse: Purse) -> Credit | None:
+        """None: what is used up in its currency is not known."""
+        if self.used_up is None or self.currency != purse.currency:
+            return None
+        return Credit(self.used_up + self.held_cost, now - self.used_at)
 
     def wait(self, now: int, measure: int, cost: int, limit: int) -> int:
         """Until enough of the minute's oldest slots have left."""
@@ -90,9 +116,9 @@ class _Count:
         )
 
     def _drop_dead(self, now: int) -> None:
-        for name in [name for name, (end, _) in self.leases.items() if end <= now]:
+        for name in [name for name, lease in self.leases.items() if lease.end <= now]:
             self.free(name)
-        self.first_end = min((end for end, _ in self.leases.values()), default=0)
+        self.first_end = min((lease.end for lease in self.leases.values()), default=0)
 
 
 def wall_clock() -> int:
@@ -115,19 +141,27 @@ class LocalStore:
             for place, (count, subject) in enumerate(pairs)
             if subject.limits.has_budget and count.spent is None
         )
-        if unknown:
-            return Answer(unknown=unknown)
+        credit = counts[0].credit(now, ask.purse) if ask.purse else None
+        is_credit_unknown = ask.purse is not None and credit is None
+        if unknown or is_credit_unknown:
+            return Answer(unknown=unknown, is_credit_unknown=is_credit_unknown)
         refusals = [
             Refusal(limit, place, wait)
             for place, (count, subject) in enumerate(pairs)
             for limit, wait in _waits(count, subject.limits, ask, now)
         ]
+        if ask.purse and credit and credit.used + ask.purse.cost > ask.purse.funds:
+            refusals.append(Refusal(Limit.CREDIT, 0, NEVER_MS))
         if not refusals:
-            for count in counts:
+            for place, count in enumerate(counts):
                 count.add(now, 1, ask.characters)
-                count.lease(ask.id, now + LEASE_MS, ask.characters)
-        states = tuple(count.state(now, subject.limits) for count, subject in pairs)
-        return Answer(states, max(refusals, key=lambda refusal: refusal.wait_ms, default=None))
+                cost = ask.purse.cost if ask.purse and place == 0 else 0
+                count.lease(ask.id, now + LEASE_MS, ask.characters, cost)
+        return Answer(
+            tuple(count.state(now, subject.limits) for count, subject in pairs),
+            max(refusals, key=lambda refusal: refusal.wait_ms, default=None),
+            credit=counts[0].credit(now, ask.purse) if ask.purse else None,
+        )
 
     async def renew(self, asks: list[Ask]) -> None:
         until = self._clock() + LEASE_MS
@@ -135,11 +169,13 @@ class LocalStore:
             for subject in ask.subjects:
                 count = self._counts.get(subject.name)
                 if count is not None and ask.id in count.leases:
-                    count.leases[ask.id] = (until, count.leases[ask.id][1])
+                    count.leases[ask.id].end = until
 
-    async def release(self, ask: Ask, more_characters: int, charged: int) -> None:
+    async def release(
+        self, ask: Ask, more_characters: int, charged: int, charged_micros: int = 0
+    ) -> None:
         now = self._clock()
-        for subject in ask.subjects:
+        for place, subject in enumerate(ask.subjects):
             count = self._counts.get(subject.name)
             if count is None:
                 continue
@@ -148,12 +184,21 @@ class LocalStore:
                 count.add(now, 0, more_characters)
             if count.spent is not None and count.month == ask.month:
                 count.spent += charged
+            if place == 0 and ask.purse and count.credit(now, ask.purse):
+                count.used_up = (count.used_up or 0) + charged_micros
 
     async def tell_spent(self, ask: Ask, subject: int, characters: int, *, again: bool) -> None:
         now = self._clock()
         count = self._count(ask.subjects[subject], now, ask.month)
         if again or count.spent is None:
             count.spent, count.spent_at = characters, now
+
+    async def tell_used(self, ask: Ask, micros: int, *, again: bool) -> None:
+        assert ask.purse is not None
+        now = self._clock()
+        count = self._count(ask.subjects[0], now, ask.month)
+        if again or count.credit(now, ask.purse) is None:
+            count.currency, count.used_up, count.used_at = ask.purse.currency, micros, now
 
     def _count(self, subject: Subject, now: int, month: str) -> _Count:
         count = self._counts.setdefault(subject.name, _Count())

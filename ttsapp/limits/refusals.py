@@ -6,13 +6,15 @@ from ttsapp.errors import ApiError, invalid
 from ttsapp.limits import headers
 from ttsapp.limits.rules import Answer, Ask, Limit
 
-# A budget comes back with the month: no client should try again by itself.
 _CODES = {
     Limit.REQUESTS: "rate_limit_exceeded",
     Limit.CHARACTERS: "rate_limit_exceeded",
     Limit.STREAMS: "concurrent_limit_exceeded",
     Limit.BUDGET: "insufficient_quota",
+    Limit.CREDIT: "insufficient_quota",
 }
+# A budget comes back with the month, and credit never: no client should try again by itself.
+_LASTING = (Limit.BUDGET, Limit.CREDIT)
 _WHOSE = ("account", "key")
 
 
@@ -26,11 +28,13 @@ def error(ask: Ask, answer: Answer) -> ApiError:
     refusal = answer.refusal
     assert refusal is not None
     limit, whose = refusal.limit, _WHOSE[refusal.subject]
-    number = getattr(ask.subjects[refusal.subject].limits, limit)
-    left = headers.of(ask, answer.states)
+    left = headers.of(ask, answer)
     left["x-parlance-limit"] = name(limit, refusal.subject)
-    if limit is Limit.BUDGET:
+    if limit in _LASTING:
         left["x-should-retry"] = "false"
+    if limit is Limit.CREDIT:
+        return ApiError(429, _CODES[limit], _no_credit(ask.characters), headers=left)
+    number = getattr(ask.subjects[refusal.subject].limits, limit)
     message = _message(limit, whose, number, refusal.wait_ms, ask.characters)
     return ApiError(429, _CODES[limit], message, retry_after_ms=refusal.wait_ms, headers=left)
 
@@ -45,6 +49,14 @@ def check_size(ask: Ask, text_field: str) -> None:
                 "a minute: send it in smaller parts, or ask for a higher limit."
             )
             raise invalid(message, text_field, "string_above_max_length")
+
+
+def _no_credit(characters: int) -> str:
+    return (
+        f"This account's prepaid credit is used up, or too little is left for these {characters} "
+        "characters. Top it up: whoever runs this service books what is paid, and it counts at "
+        "once."
+    )
 
 
 def _message(limit: Limit, whose: str, number: int, wait_ms: int, characters: int) -> str:

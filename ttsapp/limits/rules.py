@@ -17,6 +17,10 @@ LEASE_MS = 30_000
 STREAM_WAIT_MS = 1_000
 # What was spent this month is read from the ledger again before it is so old.
 SPENT_MS = 3_600_000
+# What is used up of prepaid credit, where it is money that is at stake.
+CREDIT_SPENT_MS = 60_000
+# No waiting brings credit back.
+NEVER_MS = 10**15
 
 
 class Limit(StrEnum):
@@ -26,6 +30,7 @@ class Limit(StrEnum):
     CHARACTERS = "characters_per_minute"
     STREAMS = "concurrent_streams"
     BUDGET = "hard_monthly_characters"
+    CREDIT = "prepaid_credit"
 
 
 LIMITS = tuple(Limit)
@@ -55,14 +60,31 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
+class Purse:
+    """What the first subject has paid ahead, and what the request may cost of it at most, in
+    millionths of the currency. `per_million`: the price of its characters."""
+
+    currency: str
+    funds: int
+    cost: int
+    per_million: int
+
+    def characters(self, used: int) -> int:
+        """That the rest is good for."""
+        return max(0, self.funds - used) * 1_000_000 // self.per_million
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
-    """A request to speak. `month` names the budgets' month, which ends in `month_left_ms`."""
+    """A request to speak. `month` names the budgets' month, which ends in `month_left_ms`.
+    `purse`: only of who pays ahead."""
 
     id: str
     subjects: tuple[Subject, ...]
     characters: int
     month: str = ""
     month_left_ms: int = 0
+    purse: Purse | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +112,24 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
+class Credit:
+    """Of the purse: what is used up, and held by streams that live, this one included if it was
+    admitted. `age_ms`: since the ledger was read for it."""
+
+    used: int
+    age_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """Nothing was counted if it is refused, or if `unknown` lists subjects whose spending the
-    store has to be told first."""
+    store has to be told first, or `is_credit_unknown` that of the purse."""
 
     states: tuple[State, ...] = ()
     refusal: Refusal | None = None
     unknown: tuple[int, ...] = ()
+    credit: Credit | None = None
+    is_credit_unknown: bool = False
 
 
 class Store(Protocol):
@@ -106,9 +139,14 @@ class Store(Protocol):
     async def renew(self, asks: list[Ask]) -> None:
         """Their streams still live."""
 
-    async def release(self, ask: Ask, more_characters: int, charged: int) -> None:
+    async def release(
+        self, ask: Ask, more_characters: int, charged: int, charged_micros: int = 0
+    ) -> None:
         """The stream has ended. `more_characters` came after it was admitted; `charged` of all
-        are spent."""
+        are spent, and `charged_micros` of the purse."""
 
     async def tell_spent(self, ask: Ask, subject: int, characters: int, *, again: bool) -> None:
         """What the ledger says of the subject's month. Only `again` replaces what is known."""
+
+    async def tell_used(self, ask: Ask, micros: int, *, again: bool) -> None:
+        """The same of the purse: what is used up of it, in its currency."""

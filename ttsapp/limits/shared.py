@@ -13,6 +13,7 @@ from ttsapp.limits.rules import (
     SPENT_MS,
     Answer,
     Ask,
+    Credit,
     Limits,
     Refusal,
     State,
@@ -21,7 +22,7 @@ from ttsapp.limits.rules import (
 
 _KINDS = ("minute", "leases", "held", "spent")
 _FIELDS = 7
-_HEAD = 4
+_HEAD = 6
 
 
 def redis_clock() -> int:
@@ -51,6 +52,7 @@ class SharedStore:
     async def admit(self, ask: Ask) -> Answer:
         arguments: list[str | int] = [self._clock(), ask.id, LEASE_MS, ask.characters]
         arguments += [ask.month_left_ms, SPENT_MS]
+        arguments += [ask.purse.funds, ask.purse.cost] if ask.purse else [-1, -1]
         for subject in ask.subjects:
             arguments += _numbers(subject.limits)
         reply: list[int] = await self._admit(self._keys(ask), arguments)
@@ -64,17 +66,25 @@ class SharedStore:
                 await self._renew(keys, arguments, client=pipeline)
             await pipeline.execute()
 
-    async def release(self, ask: Ask, more_characters: int, charged: int) -> None:
-        await self._release(self._keys(ask), [self._clock(), ask.id, more_characters, charged])
+    async def release(
+        self, ask: Ask, more_characters: int, charged: int, charged_micros: int = 0
+    ) -> None:
+        arguments: list[str | int] = [self._clock(), ask.id]
+        arguments += [more_characters, charged, charged_micros]
+        await self._release(self._keys(ask), arguments)
 
     async def tell_spent(self, ask: Ask, subject: int, characters: int, *, again: bool) -> None:
         key = self._keys(ask)[len(_KINDS) * subject + _KINDS.index("spent")]
         await self._client.set(key, characters, px=SPENT_MS, nx=not again)
 
+    async def tell_used(self, ask: Ask, micros: int, *, again: bool) -> None:
+        await self._client.set(self._keys(ask)[-1], micros, px=SPENT_MS, nx=not again)
+
     def _keys(self, ask: Ask) -> list[str]:
         """All of a tenant's keys are in one slot of a cluster: the first subject is the tenant."""
         group = f"{self._prefix}:{{{ask.subjects[0].name}}}"
-        return [key for subject in ask.subjects for key in _names(group, subject, ask.month)]
+        keys = [key for subject in ask.subjects for key in _names(group, subject, ask.month)]
+        return [*keys, f"{group}:credit:{ask.purse.currency}"] if ask.purse else keys
 
 
 def _names(group: str, subject: Subject, month: str) -> tuple[str, ...]:
@@ -94,13 +104,14 @@ def _numbers(limits: Limits) -> list[int]:
 
 
 def _answer(reply: Sequence[int], subjects: int) -> Answer:
-    limit, subject, wait_ms, unknown = reply[:_HEAD]
+    limit, subject, wait_ms, unknown, used, age_ms = reply[:_HEAD]
     if unknown:
-        return Answer(unknown=tuple(place for place in range(subjects) if unknown >> place & 1))
+        budgets = tuple(place for place in range(subjects) if unknown >> place & 1)
+        return Answer(unknown=budgets, is_credit_unknown=bool(unknown >> subjects & 1))
     starts = range(_HEAD, len(reply), _FIELDS)
     states = tuple(_state(reply[start : start + _FIELDS]) for start in starts)
     refusal = Refusal(LIMITS[limit - 1], subject, wait_ms) if limit else None
-    return Answer(states, refusal)
+    return Answer(states, refusal, credit=Credit(used, age_ms) if used >= 0 else None)
 
 
 def _state(fields: Sequence[int]) -> State:

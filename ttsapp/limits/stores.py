@@ -67,16 +67,25 @@ class Stores:
         except AwayError:
             return
 
+    async def tell_used(self, store: Store, ask: Ask, micros: int, *, again: bool) -> None:
+        """The same of credit."""
+        try:
+            await self._bounded(store.tell_used(ask, micros, again=again))
+        except AwayError:
+            return
+
     def hold(self, store: Store, ask: Ask) -> None:
         """Its stream is renewed until it is released."""
         self._living[ask.id] = (store, ask)
         self._renew_later()
 
-    async def release(self, store: Store, ask: Ask, more_characters: int, charged: int) -> None:
+    async def release(
+        self, store: Store, ask: Ask, more_characters: int, charged: int, charged_micros: int = 0
+    ) -> None:
         """What Redis is not told frees itself when the lease ends."""
         self._living.pop(ask.id, None)
         try:
-            await self._bounded(store.release(ask, more_characters, charged))
+            await self._bounded(store.release(ask, more_characters, charged, charged_micros))
         except AwayError:
             return
 

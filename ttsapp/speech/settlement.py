@@ -10,6 +10,7 @@ from ttsapp import background, database
 from ttsapp.errors import ApiError
 from ttsapp.limits.admission import Admission
 from ttsapp.limits.places import LIVE, Place
+from ttsapp.limits.purse import Wanted
 from ttsapp.speech import ledger, services
 from ttsapp.speech.order import Order
 
@@ -23,7 +24,8 @@ class Settlement:
 
     def __init__(self, order: Order, *, is_live: bool = False) -> None:
         self._order = order
-        self.admission = Admission(order.caller, order.id, order.text_field)
+        wanted = Wanted(order.model.id, services.voice_kind(order.voice).value)
+        self.admission = Admission(order.caller, order.id, order.text_field, wanted)
         self._live = Place(LIVE) if is_live else None
         self._admitting: asyncio.Task[ApiError | None] | None = None
         self._to_reserve: asyncio.TimerHandle | None = None

@@ -14,6 +14,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from billing.credit import prepaid
 from billing.credit import selectors as credit
 from billing.invoices import selectors
 from billing.invoices.drafts import Draft, Line
@@ -44,6 +45,10 @@ class MonthSoFar(serializers.Serializer[Any]):
     total = MicrosField()
     lines = ChargedLine(many=True)
     prepaid_credit = Balance(many=True)
+    credit_left = Balance(
+        allow_null=True,
+        help_text="After what is not invoiced yet; null unless it speaks on credit alone.",
+    )
 
 
 class IssuedDocument(serializers.Serializer[Any]):
@@ -69,7 +74,8 @@ class BillingView(TenantView):
 
     @extend_schema(summary="What the month comes to so far", responses=MonthSoFar)
     def list(self, request: Request) -> Response:
-        tenant, month = self.access.tenant, datetime.now(UTC).date().replace(day=1)
+        tenant, now = self.access.tenant, datetime.now(UTC)
+        month, account = now.date().replace(day=1), prepaid.account(self.access.tenant.pk, now)
         draft = selectors.month_so_far(tenant, month)
         balances = [
             {"currency": code, "balance": micros}
@@ -83,6 +89,7 @@ class BillingView(TenantView):
                     "total": draft.total_micros if draft else 0,
                     "lines": _lines(draft),
                     "prepaid_credit": balances,
+                    "credit_left": _left(account),
                 }
             ).data
         )
@@ -113,6 +120,10 @@ class DocumentsView(TenantView):
 def _documents(documents: list[Document]) -> Iterable[dict[str, Any]]:
     prefetch_related_objects(documents, "lines")
     return IssuedDocument(documents, many=True).data
+
+
+def _left(account: prepaid.Account | None) -> dict[str, Any] | None:
+    return {"currency": account.currency, "balance": account.left} if account else None
 
 
 def _lines(draft: Draft | None) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
+from billing.credit import prepaid
 from billing.credit import selectors as credit
 from billing.credit import services as credit_services
 from billing.invoices import forms, parties, selectors
@@ -119,6 +120,7 @@ def _show(
         "agreement": AgreementForm(initial={"from_month": month}),
         "credit": forms.CreditForm(initial=currency),
         "balances": credit.balances(tenant),
+        "account": prepaid.account(tenant.pk, datetime.now(UTC)),
         "entries": credit.entries(tenant)[:ENTRIES],
         "documents": selectors.documents(tenant),
         "page": "tenants",

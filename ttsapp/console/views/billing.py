@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from billing import reports
+from billing.credit import prepaid
 from billing.credit import selectors as credit
 from billing.invoices import selectors
 from billing.prices.uses import midnight, next_month
@@ -36,6 +37,7 @@ def billing(request: HttpRequest, membership: Membership) -> HttpResponse:
         "book": book,
         "version": book.version(_today()) if book else None,
         "balances": credit.balances(tenant),
+        "account": prepaid.account(tenant.pk, datetime.now(UTC)),
         "entries": credit.entries(tenant)[:ENTRIES],
         "documents": selectors.documents(tenant),
         "details": selectors.details(tenant),
