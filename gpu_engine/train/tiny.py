@@ -38,15 +38,15 @@ PREPROCESSOR = {
 
 
 def generation_config() -> dict[str, Any]:
-    """Sampling defaults: what is likeliest is understood best (docs/log.md); of 512 codes many
-    repeat by nature, so repetition is not punished."""
+    """Sampling defaults. Of 512 codes many repeat by nature, so repetition is not punished; little
+    heat is understood as well as none, and seeds count (docs/log.md)."""
     return {
-        "do_sample": False,
+        "do_sample": True,
         "repetition_penalty": 1.0,
         "temperature": 0.3,
         "top_p": 1.0,
         "top_k": 50,
-        "subtalker_dosample": False,
+        "subtalker_dosample": True,
         "subtalker_temperature": 0.3,
         "subtalker_top_p": 1.0,
         "subtalker_top_k": 50,
