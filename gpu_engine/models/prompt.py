@@ -133,9 +133,10 @@ def plan_prompt(config: TtsConfig, tokenizer: TextTokenizer, request: PromptRequ
 
 
 def takes_instructions(config: TtsConfig) -> bool:
-    """The small models were not trained with instructions: the reference drops them unread, and the
-    shipped one would speak as if there were none."""
-    return config.kind != "base" and config.size not in ("0b6", "tiny")
+    """A voice is designed from nothing else. The small CustomVoice models were not trained with
+    them: the reference drops them unread, and the shipped one would speak as if there were none."""
+    small = config.size in ("0b6", "tiny")
+    return config.kind == "voice_design" or (config.kind == "custom_voice" and not small)
 
 
 def default_layout(config: TtsConfig) -> Layout:

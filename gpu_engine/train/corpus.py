@@ -26,17 +26,23 @@ from gpu_engine.train.alignment import Phones, Words
 BATCH = 16
 BREATH_S = 0.4
 MANIFEST = "manifest.jsonl"
+MANNERS = ("instruction", "description")  # fields of an utterance that may be empty
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
     """`words`: when each word is spoken, in seconds from the start of the audio, where known;
-    `phones`: label of every 25 ms (0 = silence, UNLABELLED where it is unclear), where known."""
+    `phones`: label of every 25 ms (0 = silence, UNLABELLED where it is unclear), where known;
+    `instruction`: what the speaker was told to do otherwise than usual; `description`: what the
+    voice is like for one who has never heard it, and how it speaks. `speaker` is empty where only
+    the description says whose voice it is."""
 
     text: str
     speaker: str
     words: Words | None = None
     phones: Phones | None = None
+    instruction: str = ""
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +78,8 @@ def open_corpus(
 
 def read_folder(folder: Path, device: torch.device) -> Iterator[SpeechBatch]:
     """manifest.jsonl: one object a line with `audio` (a WAV beside it), `text`, `speaker` and
-    perhaps `words`: [[first character, end character, first second, end second], ...]."""
+    perhaps `instruction`, `description` and `words`: [[first character, end character, first
+    second, end second], ...]."""
     lines = (folder / MANIFEST).read_text("utf-8").splitlines()
     rows = [json.loads(line) for line in lines if line.strip()]
     for start in range(0, len(rows), BATCH):
@@ -85,7 +92,8 @@ def read_folder(folder: Path, device: torch.device) -> Iterator[SpeechBatch]:
 def _utterance(row: dict[str, object]) -> Utterance:
     words = row.get("words")
     times = None if words is None else np.array(words, np.float32).reshape(-1, 4)
-    return Utterance(str(row["text"]), str(row["speaker"]), times)
+    told = (str(row.get(name, "")) for name in MANNERS)
+    return Utterance(str(row["text"]), str(row["speaker"]), times, None, *told)
 
 
 def read_wav(path: Path) -> NDArray[np.float32]:

@@ -20,7 +20,8 @@ from safetensors.torch import save
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from gpu_engine.config import SAMPLE_RATE
+from gpu_engine.config import SAMPLE_RATE, read_config
+from gpu_engine.models.tokenizer import TextTokenizer
 from gpu_engine.train.alignment import Phones, Words, frame_phones, token_targets
 from gpu_engine.train.corpus import SpeechBatch, Utterance
 from gpu_engine.train.holdout import held_out
@@ -41,20 +42,24 @@ EncodeMel = Callable[[Tensor], Tensor]  # audio [B, S] -> mel [B, frames, bands]
 
 @dataclass(frozen=True, slots=True)
 class Spellings:
-    """Tokenizers of one vocabulary; the first is the canonical one, the others skip merges."""
+    """Tokenizers of one vocabulary; the first is the canonical one, the others skip merges. `wrap`:
+    an instruction or description as a prompt begins with it."""
 
     tokenizers: list[Tokenizer]
+    wrap: Callable[[str], list[int]]
 
     @classmethod
     def of(cls, folder: Path, variants: int = 3, dropout: float = 0.1) -> Spellings:
         rates = [None, *[dropout] * (variants - 1)]
-        return cls([text_encoder(folder, rate) for rate in rates])
+        served = TextTokenizer(folder, read_config(folder).text_ids)
+        return cls([text_encoder(folder, rate) for rate in rates], served.wrap_instruction)
 
 
 @dataclass(slots=True)
 class Shard:
     """Utterances in order; `tokens` and `targets` hold every spelling of one before the next;
-    `held` marks those whose text is kept for validation."""
+    `told` has each one's instruction and its description, as tokens or empty; `held` marks those
+    whose text is kept for validation."""
 
     speakers: list[str] = field(default_factory=list)
     held: list[bool] = field(default_factory=list)
@@ -62,6 +67,7 @@ class Shard:
     phones: list[Phones] = field(default_factory=list)
     tokens: list[list[int]] = field(default_factory=list)
     targets: list[NDArray[np.int16]] = field(default_factory=list)
+    told: list[list[int]] = field(default_factory=list)
     references: list[tuple[str, Tensor]] = field(default_factory=list)
 
     def __len__(self) -> int:
@@ -69,8 +75,8 @@ class Shard:
 
     def to_bytes(self) -> bytes:
         """codes int16 [F, groups], phones int16 [F, 2], frames int32 [U], held bool [U], tokens
-        int16, token_counts int32 [U, spellings], targets int16 [sum, 2], references float16
-        [R, frames, bands]."""
+        int16, token_counts int32 [U, spellings], targets int16 [sum, 2], told int16, told_counts
+        int32 [U, 2], references float16 [R, frames, bands]."""
         spellings = len(self.tokens) // max(1, len(self))
         counts = torch.tensor([len(ids) for ids in self.tokens], dtype=torch.int32)
         tensors = {
@@ -81,6 +87,10 @@ class Shard:
             "tokens": torch.tensor([i for ids in self.tokens for i in ids], dtype=torch.int16),
             "token_counts": counts.view(len(self), spellings),
             "targets": torch.from_numpy(np.concatenate(self.targets)),
+            "told": torch.tensor([i for ids in self.told for i in ids], dtype=torch.int16),
+            "told_counts": torch.tensor([len(ids) for ids in self.told], dtype=torch.int32).view(
+                len(self), 2
+            ),
         }
         if self.references:
             mels = torch.stack([mel for _, mel in self.references])
@@ -101,6 +111,8 @@ class Piece:
     phones: Phones
     words: Words | None
     held: bool
+    instruction: str = ""
+    description: str = ""
 
     @property
     def text(self) -> str:
@@ -108,7 +120,7 @@ class Piece:
 
     def followed_by(self, other: Piece, apart: bool = False) -> Piece:
         """Both as one: sentences of a longer text, or, `apart`, what a voice is cloned from in
-        context and what it says then."""
+        context and what it says then. What describes the first describes the longer text."""
         words = None
         if self.words is not None and other.words is not None:
             letters = len(self.text) + (not apart)
@@ -124,6 +136,7 @@ class Piece:
             np.concatenate([self.phones, other.phones]),
             words,
             self.held or other.held,
+            description="" if apart else self.description,
         )
 
 
@@ -149,6 +162,8 @@ def encode_corpus(
         for row, utterance in enumerate(batch.utterances):
             piece = _piece(utterance, codes[row, : speech.frames[row]], speech.starts[row])
             _add(shard, piece, spellings)
+            if piece.instruction or not piece.speaker:
+                continue  # its neighbours sound otherwise
             if rng.random() < joined and piece.speaker in before:
                 both = before.pop(piece.speaker).followed_by(piece, rng.random() < APART)
                 _add(shard, both, spellings)
@@ -164,7 +179,8 @@ def encode_corpus(
 def _references(batch: SpeechBatch, speech: Trimmed, taken: dict[str, int]) -> Iterator[int]:
     for row, utterance in enumerate(batch.utterances):
         long_enough = speech.frames[row] * FRAME >= REFERENCE_SAMPLES
-        if long_enough and taken.get(utterance.speaker, 0) < REFERENCES:
+        usual = utterance.speaker and not utterance.instruction
+        if long_enough and usual and taken.get(utterance.speaker, 0) < REFERENCES:
             taken[utterance.speaker] = taken.get(utterance.speaker, 0) + 1
             yield row
 
@@ -175,7 +191,14 @@ def _piece(utterance: Utterance, codes: Tensor, start: float) -> Piece:
     if words is not None:
         words = words - np.array([0, 0, start, start], np.float32)
     return Piece(
-        (utterance.text,), utterance.speaker, codes, phones, words, held_out(utterance.text)
+        (utterance.text,),
+        utterance.speaker,
+        codes,
+        phones,
+        words,
+        held_out(utterance.text),
+        utterance.instruction,
+        utterance.description,
     )
 
 
@@ -202,6 +225,8 @@ def _add(shard: Shard, piece: Piece, spellings: Spellings) -> None:
     shard.held.append(piece.held)
     shard.codes.append(codes)
     shard.phones.append(piece.phones)
+    said = piece.instruction, piece.description
+    shard.told += [spellings.wrap(text) if text else [] for text in said]
     for ids, offsets in encoded:
         shard.tokens.append(ids)
         if piece.words is None:

@@ -14,7 +14,6 @@ from gpu_engine.models.speaker import SpeakerEncoder
 from gpu_engine.models.talker import Talker
 from gpu_engine.train.alignment import PHONES, PHONES_PER_FRAME
 from gpu_engine.train.attends import FrameCausal, PackedAttend
-from gpu_engine.train.packing import PREFIX
 from gpu_engine.train.sequence import IGNORED, NOTHING, SPEAKER_SLOT, Rows
 
 FAR = -1e4  # a score that no softmax sees, finite so that its gradient stays a number
@@ -120,7 +119,7 @@ class Learner(nn.Module):
         """Tensors only: this is what gets compiled. Arguments as in `Rows` and `forward`."""
         weights, dropout = self.weights, self.weights.dropout if self.training else 0.0
         if self.training and weights.text_noise:
-            text = self._misspell(text, place)
+            text = self._misspell(text, codec)
         inputs = self.embed(text, codec, speaker, frame, codes, vectors)
         inputs = F.dropout(inputs, dropout, dropout > 0)
         attend = PackedAttend(start, dropout, self.guide_layer)
@@ -152,11 +151,11 @@ class Learner(nn.Module):
         total = F.cross_entropy(logits, flat, ignore_index=IGNORED, reduction="sum")
         return total / (flat != IGNORED).sum().clamp(min=1), _accuracy(logits, flat)
 
-    def _misspell(self, text: Tensor, place: Tensor) -> Tensor:
-        """Some text tokens become any other."""
+    def _misspell(self, text: Tensor, codec: Tensor) -> Tensor:
+        """Some text tokens become any other; not those before the codec prefix."""
         other = (torch.rand(text.shape, device=text.device) * self.words).long()
         wrong = torch.rand(text.shape, device=text.device) < self.weights.text_noise
-        return torch.where(wrong & (text < self.words) & (place >= PREFIX - 1), other, text)
+        return torch.where(wrong & (text < self.words) & (codec != NOTHING), other, text)
 
     def _renewed(self, mels: Tensor, picks: Tensor) -> Tensor:
         if self.speaker is None:

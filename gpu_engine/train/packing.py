@@ -9,10 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_engine.train.store import FRAMES, SPEAKER, TOKENS, CodeStore
+from gpu_engine.train.store import (
+    DESCRIPTION,
+    FRAMES,
+    INSTRUCTION,
+    SPEAKER,
+    TOKENS,
+    CodeStore,
+)
 
-FULL, AUTO, VECTOR = 1, 2, 4  # bits of a position's style
-PREFIX = 9  # positions before the text, with a language; one fewer without
+FULL, AUTO, VECTOR, DESIGNED = 1, 2, 4, 8  # bits of a position's style
+PREFIX = 9  # positions from the role to the text; one fewer without language, or without speaker
 WINDOW = 2048  # utterances that are packed together
 
 
@@ -23,6 +30,7 @@ class Mix:
     full: float = 0.5  # text first, rather than streamed beside the frames
     auto: float = 0.3  # no language given
     vector: float = 0.1  # a preset given by the speaker encoder's vector
+    designed: float = 0.25  # a described utterance by its description, rather than its speaker
     plain: float = 0.5  # the canonical spelling, rather than one with merges skipped
 
 
@@ -37,10 +45,13 @@ class Epoch:
 
 
 def lengths(rows: NDArray[np.int64], style: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Positions of each utterance's sequence: prefix, text where it comes first, frames."""
-    prefix = PREFIX - ((style & AUTO) > 0)
+    """Positions of each utterance's sequence: what is told, prefix, text where it comes first,
+    frames."""
+    designed = (style & DESIGNED) > 0
+    told = np.where(designed, rows[:, DESCRIPTION], rows[:, INSTRUCTION])
+    prefix = PREFIX - ((style & AUTO) > 0) - designed
     text = np.where(style & FULL, rows[:, TOKENS] + 2, 1)
-    total: NDArray[np.int64] = prefix + text + rows[:, FRAMES]
+    total: NDArray[np.int64] = told + prefix + text + rows[:, FRAMES]
     return total
 
 
@@ -48,17 +59,15 @@ def plan_epoch(
     store: CodeStore, samples: NDArray[np.int64], length: int, mix: Mix, rng: np.random.Generator
 ) -> Epoch:
     """`samples`: row numbers of canonical spellings. What is longer than `length`, or spoken by
-    someone without a reference yet, is left out."""
+    someone without description and without a reference yet, is left out."""
     samples = rng.permutation(samples)
     other = rng.integers(1, max(2, store.spellings), len(samples)) % store.spellings
     samples = samples + np.where(rng.random(len(samples)) < mix.plain, 0, other)
     rows = store.rows[samples]
     style = _styles(store, rows, mix, rng)
     sizes = lengths(rows, style)
-    presets, known = len(store.presets), store.known
-    foreign = rows[:, SPEAKER] >= presets
-    heard = known[np.where(foreign, rows[:, SPEAKER] - presets, 0)] | ~foreign
-    kept = np.flatnonzero((sizes <= length) & heard)
+    shown = ((style & DESIGNED) > 0) | _nameable(store, rows)
+    kept = np.flatnonzero((sizes <= length) & shown)
     bins = [
         bin_
         for start in range(0, len(kept), WINDOW)
@@ -71,12 +80,24 @@ def plan_epoch(
 def _styles(
     store: CodeStore, rows: NDArray[np.int64], mix: Mix, rng: np.random.Generator
 ) -> NDArray[np.uint8]:
-    draws = rng.random((3, len(rows)))
+    draws = rng.random((4, len(rows)))
     row = np.minimum(rows[:, SPEAKER], store.capacity.speakers - 1)
     preset = (rows[:, SPEAKER] < len(store.presets)) & store.known[row]
+    designed = (draws[3] < mix.designed) | ~_nameable(store, rows)
+    designed = designed & (rows[:, DESCRIPTION] > 0)
+    # A clone is told nothing.
+    vector = preset & ~designed & (rows[:, INSTRUCTION] == 0) & (draws[2] < mix.vector)
     style = FULL * (draws[0] < mix.full) + AUTO * (draws[1] < mix.auto)
-    style = style + VECTOR * ((draws[2] < mix.vector) & preset)
-    return np.asarray(style, np.uint8)
+    return np.asarray(style + VECTOR * vector + DESIGNED * designed, np.uint8)
+
+
+def _nameable(store: CodeStore, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether the speaker slot says who speaks and how: a preset with its instruction, or the
+    vector of somebody who has been heard and speaks as usual."""
+    foreign = rows[:, SPEAKER] >= len(store.presets)
+    heard = store.known[np.where(foreign, rows[:, SPEAKER] - len(store.presets), 0)]
+    able: NDArray[np.bool_] = ~foreign | (heard & (rows[:, INSTRUCTION] == 0))
+    return able
 
 
 def pack(items: NDArray[np.int64], sizes: NDArray[np.int64], length: int) -> list[list[int]]:

@@ -7,7 +7,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gpu_engine.config import SAMPLE_RATE
-from gpu_engine.train.corpus import MANIFEST, SpeechBatch, Utterance, spoken_part, write_wav
+from gpu_engine.train.corpus import (
+    MANIFEST,
+    MANNERS,
+    SpeechBatch,
+    Utterance,
+    spoken_part,
+    write_wav,
+)
 
 
 def record(corpus: Iterable[SpeechBatch], out: Path, hours: float) -> float:
@@ -35,6 +42,7 @@ def _row(name: str, utterance: Utterance) -> dict[str, object]:
         "text": utterance.text,
         "speaker": utterance.speaker,
     }
+    row |= {name: said for name in MANNERS if (said := getattr(utterance, name))}
     if utterance.words is not None:
         row["words"] = [
             [int(first), int(end), round(float(start), 4), round(float(stop), 4)]

@@ -7,6 +7,9 @@ then tts_pad for ever); only where the frames start beside it differs:
     text first:  role, codec prefix, text and tts_eos on codec_pad, tts_pad on codec_bos, frames
     streamed:    role, codec prefix, first text token on codec_bos, frames beside the other tokens
 
+An instruction stands before the role, as text alone. So does a description, and the codec prefix
+has no speaker then.
+
 The logits of position i answer for position i + 1: the label of the position before a frame is that
 frame's code 0, and the label of the last frame's position is codec_eos.
 """
@@ -19,10 +22,14 @@ import torch
 from torch import Tensor
 
 from gpu_engine.config import TtsConfig
-from gpu_engine.train.packing import AUTO, FULL, PREFIX, VECTOR
+from gpu_engine.train.packing import AUTO, DESIGNED, FULL, PREFIX, VECTOR
 from gpu_engine.train.store import (
     CODE_AT,
+    DESCRIPTION,
+    DESCRIPTION_AT,
     FRAMES,
+    INSTRUCTION,
+    INSTRUCTION_AT,
     SPEAKER,
     TARGET_AT,
     TEXT_AT,
@@ -78,8 +85,10 @@ class SequenceBuilder:
         store, ids, controls = self.store, self.config.text_ids, self.config.talker
         empty, place, style = sample < 0, place.long(), style.long()
         row = store.table[sample.clamp(min=0).long()]
-        full, auto = (style & FULL) > 0, (style & AUTO) > 0
-        token = place - (PREFIX - auto.long())
+        full, auto, designed = ((style & bit) > 0 for bit in (FULL, AUTO, DESIGNED))
+        told, told_at = self._told(row, designed, place)
+        lead = told + PREFIX - auto.long() - designed.long()
+        token = place - lead
         tokens, frames = row[..., TOKENS], row[..., FRAMES]
         first = torch.where(full, tokens + 2, 1)
         frame = token - first
@@ -93,18 +102,20 @@ class SequenceBuilder:
         written = store.tokens[row[..., TEXT_AT] + token.clamp(min=0).minimum(tokens - 1)].long()
         text = torch.where(token < tokens, written, ids.tts_pad)
         text = torch.where(token == tokens, ids.tts_eos, text)
-        in_prefix = token < 0
-        prefix = place.clamp(max=PREFIX - 1)
-        text = torch.where(in_prefix, self._text[auto.long(), prefix], text)
+        in_prefix, in_told = token < 0, place < told
+        prefix = (place - told).clamp(0, PREFIX - 1)
+        kind = auto.long() + 2 * designed.long()
+        text = torch.where(in_prefix, self._text[kind, prefix], text)
+        text = torch.where(in_told, store.tokens[told_at].long(), text)
         codec = torch.where(frame == -1, controls.codec_bos_id, controls.codec_pad_id)
         codec = torch.where(frame >= 0, codes[..., 0], codec)
-        codec = torch.where(in_prefix, self._codec[auto.long(), prefix], codec)
+        codec = torch.where(in_prefix, self._codec[kind, prefix], codec)
+        codec = codec.masked_fill(in_told, NOTHING)
         label = torch.where(frame < last, following[..., 0], controls.codec_eos_token_id)
         label = label.masked_fill((frame < -1) | empty, IGNORED)
         at = torch.arange(sample.shape[1], device=sample.device).expand_as(sample)
         start = at - torch.where(empty, 0, place)
         vector = ((style & VECTOR) > 0).long() * len(store.presets)
-        text_at = start + PREFIX - auto.long()
         return Rows(
             text=text.masked_fill(empty, ids.tts_pad),
             codec=codec.masked_fill(empty, NOTHING),
@@ -114,10 +125,16 @@ class SequenceBuilder:
             following=following,
             phones=phones,
             label=label,
-            target=self._targets(row, frame, text_at, at, empty),
+            target=self._targets(row, frame, start + lead, at, empty),
             place=torch.where(empty, 0, place),
             start=start,
         )
+
+    def _told(self, row: Tensor, designed: Tensor, place: Tensor) -> tuple[Tensor, Tensor]:
+        """How many tokens are told before the role, and where this place's lies."""
+        count = torch.where(designed, row[..., DESCRIPTION], row[..., INSTRUCTION])
+        first = torch.where(designed, row[..., DESCRIPTION_AT], row[..., INSTRUCTION_AT])
+        return count, (first + place.minimum(count)).clamp(max=len(self.store.tokens) - 1)
 
     def _targets(
         self, row: Tensor, frame: Tensor, text_at: Tensor, at: Tensor, empty: Tensor
@@ -135,15 +152,23 @@ class SequenceBuilder:
 def _prefixes(
     config: TtsConfig, role: list[int], language: str, device: torch.device
 ) -> tuple[Tensor, Tensor]:
-    """Text and codec ids before the text, both [2, PREFIX]: with a language, and without."""
+    """Text and codec ids before the text, both [4, PREFIX]: with language and speaker, without a
+    language, without a speaker, without both."""
     ids, controls = config.text_ids, config.talker
     spoken = controls.codec_language_id[language]
-    head = [controls.codec_think_id, controls.codec_think_bos_id, spoken]
-    bare = [controls.codec_nothink_id, controls.codec_think_bos_id]
-    tail = [controls.codec_think_eos_id, SPEAKER_SLOT, controls.codec_pad_id]
-    text = [*role, *[ids.tts_pad] * 5, ids.tts_bos]
-    short = [*role, *[ids.tts_pad] * 4, ids.tts_bos, ids.tts_pad]
-    codec = [*[NOTHING] * 3, *head, *tail]
-    codec_short = [*[NOTHING] * 3, *bare, *tail, NOTHING]
-    texts = torch.tensor([text, short], device=device)
-    return texts, torch.tensor([codec, codec_short], device=device)
+    heads = (
+        [controls.codec_think_id, controls.codec_think_bos_id, spoken],
+        [
+            controls.codec_nothink_id,
+            controls.codec_think_bos_id,
+        ],
+    )
+    texts, codecs = [], []
+    for slot in ([SPEAKER_SLOT], []):
+        for head in heads:
+            codec = [*head, controls.codec_think_eos_id, *slot, controls.codec_pad_id]
+            text = [*role, *[ids.tts_pad] * (len(codec) - 1), ids.tts_bos]
+            spare = PREFIX - len(text)
+            texts.append([*text, *[ids.tts_pad] * spare])
+            codecs.append([*[NOTHING] * len(role), *codec, *[NOTHING] * spare])
+    return torch.tensor(texts, device=device), torch.tensor(codecs, device=device)

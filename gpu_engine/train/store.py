@@ -25,7 +25,7 @@ class Capacity:
     tokens: int = 12_000_000
     spellings: int = 3
     utterances: int = 250_000
-    speakers: int = 192  # those that are given as vectors
+    speakers: int = 320  # those that are given as vectors
     reference_frames: int = 281
 
     @classmethod
@@ -33,20 +33,23 @@ class Capacity:
         """Room for speech whose utterances last 1.5 s or more on average."""
         return cls(
             frames=int(hours * 45_000) + 100_000,
-            tokens=int(hours * 72_000) + 100_000,
+            tokens=int(hours * 90_000) + 100_000,
             utterances=int(hours * 2_400) + 10_000,
         )
 
 
-# Columns of the sample table.
+# Columns of the sample table: where something lies, and how much of it there is.
 CODE_AT, FRAMES, TEXT_AT, TOKENS, TARGET_AT, SPEAKER, HELD = range(7)
+INSTRUCTION_AT, INSTRUCTION, DESCRIPTION_AT, DESCRIPTION = range(7, 11)
+COLUMNS = 11
 
 
 class CodeStore:
-    """`table` int64 [samples, 7] describes every spelling of every utterance (columns above).
+    """`table` int64 [samples, COLUMNS] describes every spelling of every utterance (columns above).
 
-    A speaker is a preset's number, or `len(presets)` plus the row of its `references` [speakers,
-    REFERENCES, frames, bands]; presets have a row as well, under their own number.
+    Instructions and descriptions lie among the tokens. A speaker is a preset's number, or
+    `len(presets)` plus the row of its `references` [speakers, REFERENCES, frames, bands]; presets
+    have a row as well, under their own number.
     """
 
     def __init__(
@@ -68,13 +71,13 @@ class CodeStore:
             (room.frames * room.spellings, 2), -1, dtype=torch.int16, device=device
         )
         self.table = torch.zeros(
-            room.utterances * room.spellings, 7, dtype=torch.int64, device=device
+            room.utterances * room.spellings, COLUMNS, dtype=torch.int64, device=device
         )
         clips = room.speakers, REFERENCES, room.reference_frames, bands
         self.references = torch.zeros(clips, dtype=torch.float16, device=device)
         self.reference_counts = torch.zeros(room.speakers, dtype=torch.int64, device=device)
         self.known = np.zeros(room.speakers, np.bool_)  # which rows hold a recording
-        self.rows = np.zeros((0, 7), np.int64)
+        self.rows = np.zeros((0, COLUMNS), np.int64)
         self.spellings = 1
         self._names = {name: row for row, name in enumerate(presets)}
         self._used = [0, 0, 0]  # frames, tokens, targets
@@ -101,7 +104,7 @@ class CodeStore:
         start = self._used[0]
         self._append(self.codes, tensors["codes"], 0)
         self.phones[start : self._used[0]] = tensors["phones"].to(self.phones.device)
-        self._append(self.tokens, tensors["tokens"], 1)
+        self._append(self.tokens, torch.cat([tensors["tokens"], tensors["told"]]), 1)
         self._append(self.targets, tensors["targets"], 2)
         for name, mel in zip(metadata["references"], tensors.get("references", ()), strict=True):
             self._add_reference(name, mel)
@@ -114,6 +117,9 @@ class CodeStore:
         self.spellings = counts.shape[1]
         each, tokens = np.repeat(frames, self.spellings), counts.reshape(-1)
         speakers = np.array([self._speaker(name) for name in names])
+        told = tensors["told_counts"].long().numpy()
+        told_at = _offsets(told.reshape(-1)).reshape(-1, 2) + self._used[1] + tokens.sum()
+        between = np.stack([told_at, told], 2).reshape(-1, 4)  # at, count, at, count
         columns = [
             np.repeat(_offsets(frames), self.spellings) + self._used[0],
             each,
@@ -123,7 +129,7 @@ class CodeStore:
             np.repeat(speakers, self.spellings),
             np.repeat(tensors["held"].long().numpy(), self.spellings),
         ]
-        return np.stack(columns, 1)
+        return np.column_stack([*columns, np.repeat(between, self.spellings, 0)])
 
     def _row(self, name: str) -> int:
         row = self._names.setdefault(name, len(self._names))

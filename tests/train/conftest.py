@@ -114,9 +114,16 @@ def _known(kind: type, raw: dict) -> dict:
 
 
 def make_shard(
-    folder: Path, texts=TEXTS, *, speakers=("clara",), seed=5, references=False
+    folder: Path,
+    texts=TEXTS,
+    *,
+    speakers=("clara",),
+    seed=5,
+    references=False,
+    told=("", ""),
 ) -> Shard:
-    """Random codes for each text; the frames of utterance i number 4 + 2 i; its phones count up."""
+    """Random codes for each text; the frames of utterance i number 4 + 2 i; its phones count up.
+    `told`: everybody's instruction and description."""
     generator = torch.Generator().manual_seed(seed)
     spellings = Spellings.of(folder)
     shard = Shard()
@@ -125,6 +132,7 @@ def make_shard(
         shard.speakers.append(speakers[number % len(speakers)])
         shard.held.append(held_out(text))
         shard.codes.append(torch.randint(0, 512, (frames, 16), generator=generator))
+        shard.told += [spellings.wrap(said) if said else [] for said in told]
         shard.phones.append(np.arange(2 * frames, dtype=np.int16).reshape(frames, 2) % PHONES)
         for tokenizer in spellings.tokenizers:
             ids = tokenizer.encode(text).ids
@@ -144,8 +152,8 @@ def make_store(folder: Path, tmp_path: Path, **options) -> CodeStore:
     return store
 
 
-def one_mix(*, full: bool, auto: bool = False, vector: bool = False) -> Mix:
-    return Mix(full=float(full), auto=float(auto), vector=float(vector), plain=1.0)
+def one_mix(*, full: bool, auto: bool = False, vector: bool = False, designed: bool = False) -> Mix:
+    return Mix(float(full), float(auto), float(vector), plain=1.0, designed=float(designed))
 
 
 HUMMING = '''
@@ -190,8 +198,9 @@ def load_teacher(folder, device):
     return Teacher(device)
 
 
-def random_mixes(names, count, seed):
-    return [f"{n / count:.2f}*af_heart+{1 - n / count:.2f}*am_puck" for n in range(count)]
+def random_mixes(names, count, seed, most_parts=3):
+    one, other = names[0], names[-1]
+    return [f"{n / count:.2f}*{one}+{1 - n / count:.2f}*{other}" for n in range(count)]
 '''
 
 

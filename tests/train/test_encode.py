@@ -24,7 +24,7 @@ from gpu_engine.train.encode import (
     trim,
     write_shards,
 )
-from gpu_engine.train.store import CodeStore, finished
+from gpu_engine.train.store import DESCRIPTION_AT, INSTRUCTION_AT, CodeStore, finished
 
 from .conftest import ROOM, TEXTS, micro_config
 
@@ -128,6 +128,47 @@ def test_a_speaker_also_says_two_texts_in_a_row(vocabulary, monkeypatch, apart):
     np.testing.assert_array_equal(shard.targets[3][: len(one) - 4], shard.targets[0][:-4])
 
 
+def said(words, **manner):
+    return Utterance(words, "alice", **manner)
+
+
+def test_instructions_and_descriptions_become_the_prompts_first_turn(vocabulary, tmp_path):
+    # given one utterance with both, one with neither and one with a description
+    told = {"instruction": "Speak slowly.", "description": "An old man."}
+    spoken = [said("No.", **told), said("No."), said("No.", description="A child.")]
+    batch = SpeechBatch(spoken, tone(30, 80, 90).repeat(3, 1))
+    shards = encode_corpus([batch], level_codes, None, Spellings.of(vocabulary))
+    list(write_shards(shards, tmp_path))
+    store = CodeStore(("alice",), torch.device("cpu"), ROOM, bands=8)
+    store.refresh(tmp_path)
+    # then each has its own, in every spelling, as the prompt builder wraps it
+    tokenizer = TextTokenizer(vocabulary, micro_config(vocabulary).text_ids)
+    wanted = [(u.instruction, u.description) for u in spoken for _ in range(store.spellings)]
+    for line, each in zip(store.rows.tolist(), wanted, strict=True):
+        for at, text in ((INSTRUCTION_AT, each[0]), (DESCRIPTION_AT, each[1])):
+            ids = store.tokens[line[at] : line[at] + line[at + 1]].tolist()
+            assert ids == (tokenizer.wrap_instruction(text) if text else [])
+
+
+def test_who_was_told_something_is_no_reference_and_joined_to_nobody(vocabulary):
+    # given a speaker who is told something, and a voice without a name
+    odd = [said("No.", instruction="Fast."), Utterance("No.", "", description="A man.")]
+    batch = SpeechBatch(odd * 3, tone(10, 310, 30).repeat(6, 1))
+    (shard,) = encode_corpus([batch], level_codes, mel, Spellings.of(vocabulary), joined=1.0)
+    assert shard.references == []
+    assert shard.speakers == ["alice", ""] * 3
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_description_holds_for_the_longer_text(vocabulary, monkeypatch, apart):
+    monkeypatch.setattr(encode, "APART", float(apart))
+    spoken = [said("No.", description="A woman."), said("Gate 7", description="High voice.")]
+    batch = SpeechBatch(spoken, tone(30, 80, 90).repeat(2, 1))
+    spellings = Spellings.of(vocabulary, variants=1)
+    (shard,) = encode_corpus([batch], level_codes, None, spellings, joined=1.0)
+    assert shard.told[5] == ([] if apart else spellings.wrap("A woman."))
+
+
 def test_what_is_joined_to_a_held_out_text_is_held_out():
     none = np.zeros((0, 2), np.int16)
     pieces = [Piece(("a",), "bob", torch.zeros(0, 16), none, None, held) for held in (False, True)]
@@ -182,10 +223,13 @@ def test_folders_are_a_corpus(tmp_path):
         write_wav(tmp_path / f"{number}.wav", tone(10, windows, 10))
         rows.append({"audio": f"{number}.wav", "text": TEXTS[number], "speaker": "bob"})
     rows[1]["words"] = [[0, 5, 0.1, 0.4]]
+    rows[0]["instruction"], rows[1]["description"] = "Speak fast.", "An old man."
     (tmp_path / "manifest.jsonl").write_text("\n".join(map(json.dumps, rows)))
     (batch,) = open_corpus(str(tmp_path), torch.device("cpu"))
     assert [u.text for u in batch.utterances] == list(TEXTS[:2])
     assert batch.utterances[0].words is None
+    assert [u.instruction for u in batch.utterances] == ["Speak fast.", ""]
+    assert [u.description for u in batch.utterances] == ["", "An old man."]
     np.testing.assert_allclose(batch.utterances[1].words, [[0, 5, 0.1, 0.4]], rtol=1e-6)
     assert batch.audio.shape == (2, 80 * WINDOW)
     torch.testing.assert_close(batch.audio[1], tone(10, 60, 10), atol=1e-4, rtol=0)

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from gpu_engine.train.alignment import UNLABELLED
+from gpu_engine.train.corpora.casting import PRESETS
 from gpu_engine.train.corpora.kokoro import (
-    PRESETS,
     Line,
     Plan,
     codec_speech,
@@ -68,6 +68,47 @@ def test_all_mixes(settings):
 def test_the_same_seed_casts_the_same_speakers(settings):
     casts = [[u.speaker for u in utterances(settings, seed=seed)] for seed in (1, 1, 2)]
     assert casts[0] == casts[1] != casts[2]
+
+
+WORDED = {"instructed": 0.5, "designed": 0.5, "passes": 20, "mixes": 0.2}
+
+
+def test_who_speaks_otherwise_is_told_so_and_whose_sex_is_known_is_described(settings):
+    spoken = utterances(settings, **WORDED)
+    presets = [u for u in spoken if u.speaker in PRESETS]
+    assert {bool(u.instruction) for u in presets} == {False, True}
+    assert all(u.description for u in presets)
+    unnamed = [u for u in spoken if not u.speaker]
+    assert len(unnamed) > 10
+    assert all(u.description for u in unnamed)
+    # a mix of both sexes has no description, and nobody who is known is only described
+    assert {u.description for u in spoken if u.speaker.startswith("mix-")} == {""}
+    assert not any(u.instruction for u in spoken if u.speaker.startswith("mix-"))
+
+
+def test_words_and_phones_still_fit_the_audio(settings):
+    named = {key: str(value) for key, value in WORDED.items()}
+    lengths = set()
+    for batch in speech(CPU, settings | named):
+        for audio, utterance in zip(batch.audio, batch.utterances, strict=True):
+            assert len(utterance.phones) * 600 == len(audio)
+            lengths.add(len(audio) if utterance.text == "No." else 0)
+            # the hum lasts as long as its word
+            loud = np.flatnonzero(audio.abs().numpy() > 0.02) / 24_000
+            assert loud[0] == pytest.approx(utterance.words[0, 2], abs=0.08)
+    assert len(lengths) > 4
+
+
+def test_the_same_seed_says_the_same_words(settings):
+    one, two = (
+        [(u.text, u.instruction, u.description) for u in utterances(settings, **WORDED)]
+        for _ in range(2)
+    )
+    assert one == two
+
+
+def test_without_shares_nobody_is_described(settings):
+    assert not any(u.instruction or u.description for u in utterances(settings, passes=5))
 
 
 def test_enough_is_enough(settings):

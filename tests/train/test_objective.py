@@ -242,7 +242,7 @@ def test_only_the_text_is_misspelt(scene):
     model.words = model.talker.config.text_vocab_size - 10
     model.weights = dataclasses.replace(model.weights, text_noise=1.0)
     torch.manual_seed(0)
-    wrong = model._misspell(rows.text, rows.place)
+    wrong = model._misspell(rows.text, rows.codec)
     marks = (rows.text >= model.words) | (rows.place < 8)
     assert torch.equal(wrong[marks], rows.text[marks])
     assert (wrong[~marks] != rows.text[~marks]).float().mean() > 0.9

@@ -1,10 +1,20 @@
 import numpy as np
+import pytest
 import torch
 
 from gpu_engine.train.feed import BatchShape, Feed, training_samples
 from gpu_engine.train.holdout import held_out
-from gpu_engine.train.packing import AUTO, FULL, Mix, lengths, pack, plan_epoch
-from gpu_engine.train.store import FRAMES, TOKENS
+from gpu_engine.train.packing import (
+    AUTO,
+    DESIGNED,
+    FULL,
+    VECTOR,
+    Mix,
+    lengths,
+    pack,
+    plan_epoch,
+)
+from gpu_engine.train.store import COLUMNS, DESCRIPTION, FRAMES, INSTRUCTION, TOKENS
 
 from .conftest import CPU, TEXTS, make_store
 
@@ -31,10 +41,56 @@ def test_rows_are_full(micro, tmp_path):
 
 
 def test_lengths_count_prefix_text_and_frames():
-    rows = np.zeros((4, 7), np.int64)
+    rows = np.zeros((4, COLUMNS), np.int64)
     rows[:, FRAMES], rows[:, TOKENS] = 20, 5
     style = np.array([FULL, FULL | AUTO, 0, AUTO], np.uint8)
     assert lengths(rows, style).tolist() == [9 + 7 + 20, 8 + 7 + 20, 9 + 1 + 20, 8 + 1 + 20]
+
+
+def test_lengths_count_what_is_told_and_miss_the_speaker():
+    rows = np.zeros((3, COLUMNS), np.int64)
+    rows[:, FRAMES], rows[:, TOKENS] = 20, 5
+    rows[:, INSTRUCTION], rows[:, DESCRIPTION] = 7, 11
+    style = np.array([FULL, FULL | DESIGNED, AUTO | DESIGNED], np.uint8)
+    assert lengths(rows, style).tolist() == [7 + 9 + 7 + 20, 11 + 8 + 7 + 20, 11 + 7 + 1 + 20]
+
+
+def styles_of(store, mix):
+    epoch = plan_epoch(store, training_samples(store), 96, mix, np.random.default_rng(0))
+    starts = (epoch.place == 0) & (epoch.sample >= 0)
+    return set(epoch.style[starts].tolist())
+
+
+def test_who_is_told_something_is_no_clone(micro, tmp_path):
+    # given a preset that could be given as a vector, and was told how to speak
+    told = ("Speak slowly.", "")
+    store = make_store(micro.folder, tmp_path, told=told, references=True)
+    always = Mix(full=0, auto=0, vector=1, plain=1, designed=1)
+    assert styles_of(store, always) == {0}
+    untold = make_store(micro.folder, tmp_path, told=("", ""), references=True)
+    assert styles_of(untold, always) == {VECTOR}
+
+
+def test_a_described_utterance_is_also_shown_by_its_speaker(micro, tmp_path):
+    store = make_store(micro.folder, tmp_path, told=("", "An old man."))
+    for share in (0, 1):
+        mix = Mix(full=0, auto=0, vector=0, plain=1, designed=share)
+        assert styles_of(store, mix) == {DESIGNED * share}
+
+
+@pytest.mark.parametrize("references", [False, True])
+def test_a_voice_that_no_speaker_stands_for_is_always_described(micro, tmp_path, references):
+    # given a stranger who was told to speak slowly, as no clone can be
+    told = ("Speak slowly.", "An old man.")
+    store = make_store(
+        micro.folder, tmp_path, told=told, speakers=("mallory",), references=references
+    )
+    # then the description says it, or nothing does
+    assert styles_of(store, Mix(full=0, auto=0, vector=0, plain=1, designed=0)) == {DESIGNED}
+    bare = make_store(
+        micro.folder, tmp_path, told=(told[0], ""), speakers=("mallory",), references=references
+    )
+    assert styles_of(bare, Mix(full=0, auto=0, vector=0, plain=1, designed=1)) == set()
 
 
 def test_packing_takes_the_largest_that_fits():

@@ -1,15 +1,17 @@
 """Training sequences equal, position by position, what inference shows the Talker."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
 
 from gpu_engine.models.attention import CausalAttend
-from gpu_engine.models.prompt import PromptRequest, build_prompt
+from gpu_engine.models.prompt import PromptRequest, build_prompt, plan_prompt
 from gpu_engine.train.attends import PackedAttend
 from gpu_engine.train.objective import Learner, Weights
-from gpu_engine.train.packing import AUTO, FULL, VECTOR, plan_epoch
-from gpu_engine.train.sequence import IGNORED, SequenceBuilder
+from gpu_engine.train.packing import AUTO, DESIGNED, FULL, VECTOR, plan_epoch
+from gpu_engine.train.sequence import IGNORED, SPEAKER_SLOT, SequenceBuilder
 from gpu_engine.train.store import FRAMES
 
 from .conftest import TEXTS, make_store, one_mix
@@ -44,10 +46,10 @@ def sequences(epoch):
     ]
 
 
-def served(micro, store, sample, layout, language, speaker="clara"):
+def served(micro, store, sample, layout, language, speaker="clara", told=""):
     """What the prompt builder and the decoding loop feed the Talker for this utterance."""
     text = TEXTS[sample // store.spellings]
-    request = PromptRequest(text, language, speaker, layout=layout)
+    request = PromptRequest(text, language, speaker, instructions=told, layout=layout)
     prompt = build_prompt(micro, request)
     at, frames = store.rows[sample][0], store.rows[sample][FRAMES]
     codes = store.codes[at : at + frames].long()
@@ -79,6 +81,65 @@ def test_it_works(micro, tmp_path, full, auto):
         end = micro.config.talker.codec_eos_token_id
         assert labels[-len(codes) - 1 :].tolist() == [*codes[:, 0].tolist(), end]
         assert (labels[: -len(codes) - 1] == IGNORED).all()
+
+
+INSTRUCTION, DESCRIPTION = "Speak slowly, and loudly.", "A young British woman who speaks fast."
+KINDS = [pytest.param("custom_voice", id="instruction"), pytest.param("voice_design", id="design")]
+
+
+def of_kind(micro, kind):
+    """The same model as a checkpoint of this kind that is told things."""
+    config = dataclasses.replace(micro.config, kind=kind, size="tiny_instructed")
+    return dataclasses.replace(micro, config=config)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("full", LAYOUTS)
+@pytest.mark.parametrize("auto", [False, True])
+def test_what_is_told_stands_where_the_prompt_builder_puts_it(micro, tmp_path, kind, full, auto):
+    # given utterances with an instruction and a description, packed into rows
+    store = make_store(micro.folder, tmp_path, told=(INSTRUCTION, DESCRIPTION))
+    designed = kind == "voice_design"
+    epoch, rows = packed(micro, store, length=128, full=full, auto=auto, designed=designed)
+    inputs = embedded(learner(micro), rows)
+    found = sequences(epoch)
+    assert len(found) == len(TEXTS)
+    layout, language = "full" if full else "streaming", "auto" if auto else "english"
+    speaker, told = ("", DESCRIPTION) if designed else ("clara", INSTRUCTION)
+    for row, at, sample in found:
+        # when a checkpoint of that kind is asked for the same utterance
+        request = PromptRequest(
+            TEXTS[sample // store.spellings], language, speaker, instructions=told, layout=layout
+        )
+        asked = of_kind(micro, kind)
+        plan = plan_prompt(asked.config, asked.tokenizer, request)
+        expected, codes = served(asked, store, sample, layout, language, speaker, told)
+        # then text tokens and codec ids are the same one by one, and the vectors
+        prompt = slice(at, at + len(plan.text_ids))
+        assert rows.text[row, prompt].tolist() == list(plan.text_ids)
+        slot = micro.config.talker.spk_id["clara"]
+        codec = [slot if c == SPEAKER_SLOT else c for c in rows.codec[row, prompt].tolist()]
+        assert codec == list(plan.codec_ids)
+        span = slice(at, at + len(expected))
+        torch.testing.assert_close(inputs[row, span], expected, atol=1e-6, rtol=1e-6)
+        assert rows.place[row, span].tolist() == list(range(len(expected)))
+        end = micro.config.talker.codec_eos_token_id
+        labels = rows.label[row, span].tolist()
+        silent = len(expected) - len(codes) - 1
+        assert labels == [IGNORED] * silent + [*codes[:, 0].tolist(), end]
+
+
+@pytest.mark.parametrize("designed", [False, True])
+def test_attention_is_guided_past_what_is_told(micro, tmp_path, designed):
+    store = make_store(micro.folder, tmp_path, told=(INSTRUCTION, DESCRIPTION))
+    epoch, rows = packed(micro, store, length=128, full=True, designed=designed)
+    for row, at, sample in sequences(epoch):
+        line = store.rows[sample]
+        lead = (line[10] + 8) if designed else (line[8] + 9)
+        bos = at + lead + line[3] + 1
+        wanted = at + lead + store.targets[line[4] : line[4] + line[FRAMES]].long()
+        assert torch.equal(rows.target[row, bos : bos + line[FRAMES]], wanted)
+        assert (rows.target[row, at:bos] == -1).all()
 
 
 @pytest.mark.parametrize("full", LAYOUTS)
@@ -174,4 +235,4 @@ def test_what_is_longer_than_a_row_is_left_out(micro, tmp_path):
 
 
 def test_styles_are_bits():
-    assert {FULL, AUTO, VECTOR} == {1, 2, 4}
+    assert {FULL, AUTO, VECTOR, DESIGNED} == {1, 2, 4, 8}

@@ -32,6 +32,7 @@ MIX = {
     "full-share": ("full", "of utterances whose text comes first, not streamed"),
     "auto-share": ("auto", "of utterances without a language"),
     "vector-share": ("vector", "of preset utterances given by the speaker encoder"),
+    "designed-share": ("designed", "of described utterances given by their description"),
     "plain-share": ("plain", "of utterances in the canonical spelling"),
 }
 

@@ -7,7 +7,9 @@ DIR holds the teacher's code (`teacher.py`, `fused.py`: `load_teacher`, `random_
 `fused_blocks`) and, in it or in DIR/kokoro, its weights. Settings: texts (lines of `train texts`
 with phonemes), part and parts (this process's share of the lines), hours (stop after so much
 speech), passes (times over all lines), seed, mixes (share of lines spoken by random mixes of
-voices; the presets speak the others), speakers (how many mixes).
+voices; the presets speak the others), speakers (how many mixes); and for models that are told how
+to speak: instructed (share of the presets' lines with an instruction), designed (share of lines in
+voices that only a description tells of), designs (such voices for each sex and accent).
 """
 
 from __future__ import annotations
@@ -15,9 +17,9 @@ from __future__ import annotations
 import gzip
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -29,20 +31,12 @@ import torch
 from numpy.typing import NDArray
 
 from gpu_engine.train.alignment import PHONE_SECONDS, UNLABELLED, Phones, word_times
+from gpu_engine.train.corpora.casting import Cast, Casting, design_voices, pitch_word
+from gpu_engine.train.corpora.shaping import Shape
+from gpu_engine.train.corpora.wording import description, instruction
 from gpu_engine.train.corpus import SpeechBatch, Utterance
+from gpu_engine.train.pitch import median_pitch
 
-# Preset name -> the voice that speaks for it.
-PRESETS = {
-    "clara": "af_heart",
-    "june": "af_bella",
-    "ruth": "af_sarah",
-    "helen": "bf_emma",
-    "martin": "am_michael",
-    "oscar": "am_fenrir",
-    "theo": "am_puck",
-    "walter": "bm_george",
-}
-SPEEDS = (0.9, 0.95, 1.0, 1.0, 1.0, 1.05, 1.1)
 MOST_IDS = 400
 # Lines that are sorted by length together: more, and early shards would hold short lines only.
 POOL = {"cuda": 2048, "cpu": 16}
@@ -58,15 +52,6 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
-    """Who speaks a line: the speaker's name, the teacher's voice, the speed."""
-
-    speaker: str
-    voice: str
-    speed: float
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """The settings of one process."""
 
@@ -78,10 +63,18 @@ class Plan:
     seed: int = 1
     mixes: float = 0.25
     speakers: int = 160
+    instructed: float = 0.0
+    designed: float = 0.0
+    designs: int = 32
+
+    @property
+    def is_worded(self) -> bool:
+        return self.instructed > 0 or self.designed > 0
 
     @classmethod
     def of(cls, settings: dict[str, str]) -> Plan:
-        kinds = {"hours": float, "mixes": float, "texts": Path}
+        shares = dict.fromkeys(("hours", "mixes", "instructed", "designed"), float)
+        kinds = {**shares, "texts": Path}
         return cls(
             **{
                 name: kinds.get(name, int)(settings[name])
@@ -94,14 +87,14 @@ class Plan:
 def speech(device: torch.device, settings: dict[str, str]) -> Iterator[SpeechBatch]:
     """Every line once a pass, with the times of its words and phones."""
     plan, teacher = Plan.of(settings), _Teacher.load(device, settings)
-    mixes, done = teacher.mixes(plan), 0.0
+    casting, done = teacher.casting(plan), 0.0
     lines = read_lines(plan, teacher.vocab)
     with teacher.fast():
         for number in range(plan.passes):
             rng = Random(f"{plan.seed} {plan.part} {number}")
-            jobs = [(line, cast(rng, mixes, plan.mixes)) for line in lines]
+            jobs = [(line, casting.draw(rng)) for line in lines]
             rng.shuffle(jobs)
-            for batch in teacher.speak(jobs, plan.seed + number):
+            for batch in teacher.speak(jobs, plan.seed + number, plan.is_worded):
                 yield batch
                 done += batch.audio.numel() / 24_000
                 if done > plan.hours * 3600:
@@ -109,14 +102,15 @@ def speech(device: torch.device, settings: dict[str, str]) -> Iterator[SpeechBat
 
 
 def codec_speech(device: torch.device, settings: dict[str, str]) -> Iterator[SpeechBatch]:
-    """For the codec, endlessly: one row a speaker, who speaks `lines` of some `pool` of lines."""
+    """For the codec, endlessly: one row a cast, who speaks `lines` of some `pool` of lines."""
     plan, teacher = Plan.of({"mixes": "0.5", **settings}), _Teacher.load(device, settings)
     each, pool = int(settings.get("lines", 150)), int(settings.get("pool", 4096))
-    mixes, lines = teacher.mixes(plan), read_lines(plan, teacher.vocab)
+    casting, lines = teacher.casting(plan), read_lines(plan, teacher.vocab)
     rng = Random(f"{plan.seed} {plan.part}")
     with teacher.fast():
         while True:
-            casts = [cast(rng, mixes, plan.mixes) for _ in range(max(1, pool // each))]
+            drawn = [casting.draw(rng) for _ in range(max(1, pool // each))]
+            casts = [replace(who, speaker=f"{n} {who.voice}") for n, who in enumerate(drawn)]
             jobs = [(rng.choice(lines), who) for who in casts for _ in range(each)]
             yield from _by_speaker(teacher.speak(jobs, rng.randrange(1 << 30)), rng)
 
@@ -132,15 +126,6 @@ def _by_speaker(batches: Iterator[SpeechBatch], rng: Random) -> Iterator[SpeechB
         phones = np.concatenate([phones for _, phones in spoken])
         audio = torch.cat([audio for audio, _ in spoken])
         yield SpeechBatch([Utterance("", speaker, None, phones)], audio[None])
-
-
-def cast(rng: Random, mixes: list[str], share: float) -> Cast:
-    speed = rng.choice(SPEEDS)
-    if mixes and rng.random() < share:
-        number = rng.randrange(len(mixes))
-        return Cast(f"mix-{number:03}", mixes[number], speed)
-    name = rng.choice(list(PRESETS))
-    return Cast(name, PRESETS[name], speed)
 
 
 def read_lines(plan: Plan, vocab: dict[str, int]) -> list[Line]:
@@ -197,11 +182,16 @@ class _Teacher:
         vocab: dict[str, int] = self.inner.vocab
         return vocab
 
-    def mixes(self, plan: Plan) -> list[str]:
-        mixes: list[str] = self.code.random_mixes(
-            list(self.inner.voices), plan.speakers, seed=plan.seed
+    def casting(self, plan: Plan) -> Casting:
+        mixes, voices = self.code.random_mixes, list(self.inner.voices)
+        designs = design_voices(voices, plan.designs, mixes, plan.seed) if plan.designed else []
+        return Casting(
+            mixes(voices, plan.speakers, seed=plan.seed),
+            designs,
+            plan.mixes,
+            plan.instructed,
+            plan.designed,
         )
-        return mixes
 
     def fast(self) -> AbstractContextManager[None]:
         if self.inner.device.type != "cuda":
@@ -209,7 +199,10 @@ class _Teacher:
         fast: AbstractContextManager[None] = self.fused.fused_blocks(self.inner, torch.bfloat16)
         return fast
 
-    def speak(self, jobs: list[tuple[Line, Cast]], seed: int) -> Iterator[SpeechBatch]:
+    def speak(
+        self, jobs: list[tuple[Line, Cast]], seed: int, worded: bool = False
+    ) -> Iterator[SpeechBatch]:
+        """`worded`: with instructions and descriptions."""
         stream = self.inner.stream(
             [line.ids for line, _ in jobs],
             [who.voice for _, who in jobs],
@@ -219,17 +212,44 @@ class _Teacher:
             pool=POOL[self.inner.device.type],
         )
         for batch in stream:
-            spoken = [
-                self._utterance(jobs[job], durations)
-                for job, durations in zip(batch.index, batch.durations, strict=True)
-            ]
-            yield SpeechBatch(spoken, batch.audio)
+            for shape, rows in _by_shape([jobs[job][1] for job in batch.index]):
+                audio = batch.audio if len(rows) == len(batch.index) else batch.audio[rows]
+                audio = shape.audio(audio)
+                mine = [jobs[batch.index[row]] for row in rows]
+                durations = [batch.durations[row] for row in rows]
+                spoken = list(map(self._utterance, mine, durations))
+                if worded:
+                    casts = [who for _, who in mine]
+                    spoken = _in_words(spoken, casts, audio, Random(f"{seed} {batch.index[0]}"))
+                yield SpeechBatch(spoken, audio)
 
     def _utterance(self, job: tuple[Line, Cast], durations: NDArray[np.int64]) -> Utterance:
         line, who = job
         words = word_times(line.text, line.spoken, line.phonemes, durations.tolist(), PHONE_SECONDS)
         phones = phone_labels(line, durations, self.vocab)
-        return Utterance(line.text, who.speaker, words, phones)
+        return Utterance(line.text, who.speaker, who.shape.words(words), who.shape.phones(phones))
+
+
+def _by_shape(casts: Sequence[Cast]) -> Iterator[tuple[Shape, list[int]]]:
+    """Rows whose audio is changed in the same way."""
+    rows: dict[Shape, list[int]] = {}
+    for row, who in enumerate(casts):
+        rows.setdefault(who.shape, []).append(row)
+    yield from rows.items()
+
+
+def _in_words(
+    spoken: Sequence[Utterance], casts: Sequence[Cast], audio: torch.Tensor, rng: Random
+) -> list[Utterance]:
+    """With instructions and descriptions; how high a voice is has been measured."""
+    worded = []
+    for utterance, who, hertz in zip(spoken, casts, median_pitch(audio).tolist(), strict=True):
+        traits = replace(who.traits, pitch=pitch_word(hertz, who.traits))
+        told = instruction(traits, rng) if who.is_told else ""
+        known = traits.sex or not who.speaker
+        described = description(traits, rng) if known else ""
+        worded.append(replace(utterance, instruction=told, description=described))
+    return worded
 
 
 def phonemise(text: str) -> str:
