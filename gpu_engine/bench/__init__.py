@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
-from gpu_engine.bench import load, plot, report
+from gpu_engine.bench import load, report
 from gpu_engine.bench.client import Target, speak
 from gpu_engine.bench.commands import MODULES, add_loads
 from gpu_engine.bench.machine import describe
@@ -96,6 +96,8 @@ def run(arguments: argparse.Namespace) -> int:
         name = MODULES.get(name, name)
         status: int = import_module(f"gpu_engine.bench.{name}").run(arguments)
         return status
+    from gpu_engine.bench import plot
+
     console = Console()
     result = {"machine": describe(), "seed": arguments.seed}
     result |= asyncio.run(measure(arguments, console))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 from concurrent.futures import ProcessPoolExecutor, wait
+from itertools import product
 from types import TracebackType
 
 import torch
 
-from gpu_engine.bench.trials import Trial, World, build
+from gpu_engine.bench.trials import SPARE, Trial, World, build
+from gpu_engine.runner.device.plan import Plan
 
 SECONDS = 240.0
 
@@ -37,6 +39,25 @@ class Ahead:
         self._pool.shutdown(wait=False, cancel_futures=True)
         for child in multiprocessing.active_children():
             child.terminate()
+
+
+def build_all(size: str, plan: Plan) -> None:
+    """Whatever a device of this plan captures, on all cores."""
+    suffix = "-fp8" if plan.fp8 else ""
+    # The longest come first.
+    trials = [
+        *(
+            Trial("codec", "fused-fp16", *shape)
+            for shape in product(plan.codec_rows, plan.codec_frames)
+        ),
+        *(
+            Trial(module, plan.variant_of(rows) + suffix, rows)
+            for module, rows in product(("predictor", "talker"), plan.step_rows)
+        ),
+    ]
+    with Ahead(size, trials, plan.positions - SPARE) as ahead:
+        for trial in trials:
+            ahead.wait(trial)
 
 
 def _build(size: str, trial: Trial, context: int) -> None:

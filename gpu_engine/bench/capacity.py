@@ -101,8 +101,9 @@ def in_time(line: dict[str, Any], first_audio_ms: float) -> bool:
 
 
 def verdict(rows: list[dict[str, Any]], first_audio_ms: float, price: float) -> dict[str, Any]:
-    """The best row that holds, and 1e6 * price / (3600 * characters per second)."""
-    held = [line for line in rows if in_time(line, first_audio_ms)]
+    """The best row of a rate that always holds; 1e6 * price / (3600 * characters per second)."""
+    missed = {line["rate"] for line in rows if not in_time(line, first_audio_ms)}
+    held = [line for line in rows if line["rate"] not in missed]
     best = max(held, key=lambda line: float(line["rate"]), default=None)
     speed = best["characters_per_s"] if best else 0.0
     cost = 1e6 * price / (3600 * speed) if speed and price else None

@@ -13,6 +13,7 @@ from gpu_engine.align.folder import SHIPPED
 LOADS = (
     ("load", "rates", "open loop at given rates, over HTTP or gRPC"),
     ("capacity", "capacity", "the highest rate that is served in time, and its cost"),
+    ("gpu", "gpu", "load and capacity of an engine of its own, no checkpoint or control plane"),
     ("scheduler", "scheduler", "microseconds of a turn, without a device"),
     ("voices", "voices", "first audio of clones beside a preset's, and listeners meanwhile"),
 )

@@ -22,12 +22,15 @@ PROFILES = {
 @dataclass(slots=True)
 class EngineTarget:
     """`address` is `host:port` or `unix:/path`; `voice` a preset's name or any voice, the engine's
-    first preset where it is empty."""
+    first preset where it is empty. `frames_a_word` bounds speech that does not end by itself;
+    0: the engine's own bound. Who waits for more than `patience` seconds has failed."""
 
     address: str
     voice: str | pb.Voice = ""
     profile: str = "latency"
     layout: pb.TextLayout = pb.TEXT_LAYOUT_UNSPECIFIED
+    frames_a_word: int = 0
+    patience: float | None = None
     _stub: engine_pb2_grpc.EngineStub | None = field(default=None, repr=False)
 
     async def speak(self, text: str, seed: int) -> Take:
@@ -35,12 +38,18 @@ class EngineTarget:
         take = Take(text)
         sent = time.perf_counter()
         try:
-            async for event in (await self._open()).Synthesize(self._requests(text, seed)):
+            stub = await self._open()
+            async for event in stub.Synthesize(self._requests(text, seed), timeout=self.patience):
                 self._take(take, event, sent)
         except grpc.aio.AioRpcError as error:
             take.failure = f"{error.code().name}: {error.details()}"
         take.total = time.perf_counter() - sent
         return take
+
+    async def status(self) -> pb.EngineStatus:
+        """Raises AioRpcError."""
+        status: pb.EngineStatus = await (await self._open()).Status(pb.StatusRequest())
+        return status
 
     async def _open(self) -> engine_pb2_grpc.EngineStub:
         """One channel for all requests, as a control plane has."""
@@ -60,6 +69,7 @@ class EngineTarget:
             layout=self.layout,
             seed=seed,
             profile=PROFILES[self.profile],
+            max_frames=self.frames_a_word * len(text.split()),
         )
         yield pb.SynthesizeRequest(start=start)
         yield pb.SynthesizeRequest(end=pb.End())

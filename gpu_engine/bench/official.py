@@ -111,16 +111,16 @@ def narrow_codec(config: CodecDecoderConfig) -> CodecDecoderConfig:
 def random_talker(config: TalkerConfig, device: torch.device, dtype: torch.dtype) -> Talker:
     """Made on the device. Its text embedding, most of the weights and no part of a step, is cut."""
     cut = replace(config, text_vocab_size=min(config.text_vocab_size, 1024))
-    talker = _random(lambda: Talker(cut), device, dtype)
+    talker = fill_random(lambda: Talker(cut), device, dtype)
     fuse_layers(talker)
     return talker
 
 
 def random_codec(config: CodecDecoderConfig, device: torch.device) -> CodecDecoder:
-    return _random(lambda: CodecDecoder(config), device, torch.float32)
+    return fill_random(lambda: CodecDecoder(config), device, torch.float32)
 
 
-def _random(build: Callable[[], Module], device: torch.device, dtype: torch.dtype) -> Module:
+def fill_random(build: Callable[[], Module], device: torch.device, dtype: torch.dtype) -> Module:
     """Weights whose products keep their scale, gains of one, biases and Snake rates near zero."""
     with torch.device("meta"):
         module = build()

@@ -6,11 +6,10 @@ import base64
 import io
 from collections.abc import Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;
 padding:0 1rem}
@@ -38,6 +37,10 @@ def page(title: str, result: dict[str, Any], columns: Sequence[tuple[str, str]])
 
 
 def _plot(rows: list[dict[str, Any]]) -> str:
+    # Drawn without a screen, and only here: a machine that is measured need not have it.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(11, 4), layout="constrained")
     FigureCanvasAgg(figure)
     left, right = figure.subplots(1, 2)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from gpu_engine.bench.load import poisson
 from gpu_engine.bench.machine import describe
 from gpu_engine.bench.page import page
 from gpu_engine.bench.report import write
-from gpu_engine.bench.summary import summarize
+from gpu_engine.bench.summary import percentile, summarize
 from gpu_engine.bench.texts import sentences
 
 Say = Callable[[str, int], Awaitable[Take]]
@@ -98,15 +99,18 @@ def describe_target(arguments: argparse.Namespace) -> dict[str, Any]:
 async def window(
     say: Say, rate: float, seed: int, arguments: argparse.Namespace, progress: Progress
 ) -> dict[str, Any]:
-    """One row: requests that were sent after the warm-up and within the window."""
+    """One row: requests that were sent after the warm-up and within the window. How late the load
+    itself was is a part of it."""
     times = poisson(rate, arguments.warm_up + arguments.seconds, seed)
     texts = sentences(len(times), seed)
     bar = progress.add_task(f"{rate:g} requests/s, seed {seed}", total=len(times))
     flying = most = 0
+    began, late = time.perf_counter(), []
 
     async def one(number: int) -> Take:
         nonlocal flying, most
-        await asyncio.sleep(times[number])
+        await asyncio.sleep(began + times[number] - time.perf_counter())
+        late.append(1000 * (time.perf_counter() - began - times[number]))
         flying += 1
         most = max(most, flying if times[number] >= arguments.warm_up else 0)
         take = await say(texts[number], seed + number)
@@ -118,7 +122,8 @@ async def window(
     counted = [take for take, at in zip(takes, times, strict=True) if at >= arguments.warm_up]
     # A low rate's window may be empty: the last request then stands for it.
     counted = counted or list(takes[-1:])
-    return row(summarize(counted, arguments.seconds), rate, seed) | {"in_flight_most": most}
+    mine = {"in_flight_most": most, "load_late_p95_ms": round(percentile(late, 95), 2)}
+    return row(summarize(counted, arguments.seconds), rate, seed) | mine
 
 
 def row(summary: dict[str, Any], rate: float, seed: int) -> dict[str, Any]:

@@ -115,7 +115,7 @@ def test_the_page_holds_everything_and_loads_nothing() -> None:
     assert table(result["rows"]).row_count == 2
 
 
-@pytest.mark.parametrize("name", ["load", "capacity", "scheduler", "voices"])
+@pytest.mark.parametrize("name", ["load", "capacity", "gpu", "scheduler", "voices"])
 def test_the_command_takes_its_name(name: str) -> None:
     parser = argparse.ArgumentParser()
     add_arguments(parser)

@@ -97,7 +97,8 @@ def steps(result: dict[str, Any]) -> Iterator[Line]:
     runs = {run["at"]: run for run in result["runs"]}
     for (module, frames), limits in STEPS_MS.items():
         for rows, limit in limits.items():
-            wanted = module, served(module, rows), rows, frames, "ok"
+            variant = "fused-fp16" if frames else Plan().variant_of(rows)
+            wanted = module, variant, rows, frames, "ok"
             for row in result["steps"]:
                 found = (row[key] for key in ("module", "variant", "rows", "frames", "state"))
                 if tuple(found) == wanted:
@@ -108,16 +109,6 @@ def steps(result: dict[str, Any]) -> Iterator[Line]:
 
 def counted(number: float, name: str) -> str:
     return f"{number:g} {name}{'s' if number != 1 else ''}"
-
-
-def served(module: str, rows: int) -> str:
-    """The variant that a batch takes."""
-    plan = Plan()
-    if module == "codec":
-        return "fused-fp16"
-    if rows <= plan.early_rows:
-        return "early"
-    return "library" if rows > plan.library_rows else "fused"
 
 
 def load(result: dict[str, Any]) -> Iterator[Line]:

@@ -34,6 +34,14 @@ class Plan:
     codec_dtype: torch.dtype = torch.float16
     fp8: bool = False
 
+    def variant_of(self, rows: int) -> Variant:
+        """Of the steps of a batch."""
+        if self.variant == "plain":
+            return "plain"
+        if self.variant == "fused" and rows <= self.early_rows:
+            return "early"
+        return "library" if rows > self.library_rows else self.variant
+
     @classmethod
     def plain(cls, slots: int, positions: int) -> Plan:
         """References only: any device."""

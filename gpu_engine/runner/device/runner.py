@@ -71,11 +71,7 @@ class GraphDevice:
         self._prefill = [self._prefill_graph(steps, length) for length in lengths]
 
     def _ops(self, rows: int) -> Ops:
-        plan = self.plan
-        if plan.variant == "fused" and rows <= plan.early_rows:
-            return make_ops("early")
-        library = plan.variant != "plain" and rows > plan.library_rows
-        return make_ops("library" if library else plan.variant)
+        return make_ops(self.plan.variant_of(rows))
 
     def _talker_step(self, rows: int) -> TalkerStep:
         talker, fp8 = self.checkpoint.talker, self.plan.fp8
