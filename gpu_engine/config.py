@@ -184,13 +184,13 @@ class TtsConfig:
 def read_config(folder: Path) -> TtsConfig:
     """A checkpoint directory's three JSON files. Raises CheckpointError naming file and key."""
     main_file = folder / "config.json"
-    main = _read(main_file)
+    main = read_json(main_file)
     rules.check_main(main, main_file)
     ids = {
-        name: _required(main, f"{name}_token_id", main_file)
+        name: required(main, f"{name}_token_id", main_file)
         for name in ("im_start", "im_end", "assistant", "tts_bos", "tts_eos", "tts_pad")
     }
-    kind = _required(main, "tts_model_type", main_file)
+    kind = required(main, "tts_model_type", main_file)
     if kind not in ("custom_voice", "base", "voice_design"):
         known = "expected custom_voice, base or voice_design"
         raise CheckpointError(main_file, f"unknown tts_model_type {kind!r}, {known}")
@@ -202,34 +202,34 @@ def read_config(folder: Path) -> TtsConfig:
         talker=_talker(main, main_file),
         codec=read_codec_config(folder / "speech_tokenizer"),
         speaker_encoder=_speaker(main, main_file),
-        sampling=_section(SamplingConfig, _read(generation_file), generation_file),
+        sampling=read_section(SamplingConfig, read_json(generation_file), generation_file),
     )
     rules.check(config, folder)
     return config
 
 
 def _talker(main: dict[str, Any], file: Path) -> TalkerConfig:
-    raw, name = dict(_object(main, "talker_config", file)), "code_predictor_config"
-    inner = _object(raw, name, file, "talker_config")
-    raw[name] = _section(PredictorConfig, inner, file, f"talker_config.{name}")
-    return _section(TalkerConfig, raw, file, "talker_config")
+    raw, name = dict(read_object(main, "talker_config", file)), "code_predictor_config"
+    inner = read_object(raw, name, file, "talker_config")
+    raw[name] = read_section(PredictorConfig, inner, file, f"talker_config.{name}")
+    return read_section(TalkerConfig, raw, file, "talker_config")
 
 
 def _speaker(main: dict[str, Any], file: Path) -> SpeakerEncoderConfig | None:
     name = "speaker_encoder_config"
     if not main.get(name):
         return None
-    return _section(SpeakerEncoderConfig, _object(main, name, file), file, name)
+    return read_section(SpeakerEncoderConfig, read_object(main, name, file), file, name)
 
 
 def read_codec_config(folder: Path) -> CodecConfig:
     """The codec's own file. Raises CheckpointError naming file and key."""
     file = folder / "config.json"
-    raw = _read(file)
-    decoder, encoder = (_object(raw, f"{part}_config", file) for part in ("decoder", "encoder"))
+    raw = read_json(file)
+    decoder, encoder = (read_object(raw, f"{part}_config", file) for part in ("decoder", "encoder"))
     config = CodecConfig(
-        decoder_config=_section(CodecDecoderConfig, decoder, file, "decoder_config"),
-        encoder_config=_section(CodecEncoderConfig, encoder, file, "encoder_config"),
+        decoder_config=read_section(CodecDecoderConfig, decoder, file, "decoder_config"),
+        encoder_config=read_section(CodecEncoderConfig, encoder, file, "encoder_config"),
         encoder_valid_num_quantizers=raw.get("encoder_valid_num_quantizers", 16),
         output_sample_rate=raw.get("output_sample_rate", SAMPLE_RATE),
     )
@@ -237,7 +237,8 @@ def read_codec_config(folder: Path) -> CodecConfig:
     return config
 
 
-def _read(file: Path) -> dict[str, Any]:
+def read_json(file: Path) -> dict[str, Any]:
+    """A file's object. Raises CheckpointError."""
     try:
         content = json.loads(read_bytes(file))
     except (ValueError, RecursionError) as error:
@@ -247,21 +248,22 @@ def _read(file: Path) -> dict[str, Any]:
     return content
 
 
-def _required(raw: dict[str, Any], key: str, file: Path, section: str = "") -> Any:
+def required(raw: dict[str, Any], key: str, file: Path, section: str = "") -> Any:
     if key not in raw:
         where = f" in {section}" if section else ""
         raise CheckpointError(file, f"has no {key!r}{where}")
     return raw[key]
 
 
-def _object(raw: dict[str, Any], key: str, file: Path, section: str = "") -> dict[str, Any]:
-    value = _required(raw, key, file, section)
+def read_object(raw: dict[str, Any], key: str, file: Path, section: str = "") -> dict[str, Any]:
+    value = required(raw, key, file, section)
     if not isinstance(value, dict):
         raise rules.Section(file, section).refuse(key, value, "expected an object")
     return value
 
 
-def _section(kind: type[Section], raw: dict[str, Any], file: Path, name: str = "") -> Section:
+def read_section(kind: type[Section], raw: dict[str, Any], file: Path, name: str = "") -> Section:
+    """A dataclass from an object of a file; unknown keys are ignored. Raises CheckpointError."""
     fields = dataclasses.fields(cast(Any, kind))
     known = {f.name for f in fields}
     values = {key: value for key, value in raw.items() if key in known}

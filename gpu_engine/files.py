@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gpu_engine.errors import CheckpointError
 
-LAYOUT = "--checkpoint or PARLANCE_CHECKPOINT names a folder in the official layout"
+LAYOUT = "--checkpoint, PARLANCE_CHECKPOINT or --aligner names a folder in the official layout"
 
 
 def read_bytes(file: Path) -> bytes:

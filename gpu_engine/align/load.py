@@ -3,28 +3,46 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
 
+import torch
+
 from gpu_engine.align.ctc import CtcAligner
+from gpu_engine.align.forced import QwenAligner, divided
 from gpu_engine.align.track import Aligner
+from gpu_engine.config import read_json
 from gpu_engine.errors import CheckpointError
-from gpu_engine.files import read_bytes
+from gpu_engine.models import forced_aligner
 from gpu_engine.models.aligner import MODEL_TYPE, AlignerConfig, AlignerNet
 from gpu_engine.models.checkpoint import WEIGHTS, load_alone
+from gpu_engine.models.forced_aligner.config import MODEL_TYPE as FORCED
+from gpu_engine.models.layers import fuse_layers
+from gpu_engine.models.tokenizer import read_bpe
 
 _LARGEST = 4096
 
 
 def languages(folder: Path | None) -> tuple[str, ...]:
     """What its words can be told in. Raises CheckpointError."""
-    return () if folder is None else read_config(folder).languages
+    if folder is None:
+        return ()
+    if _kind(folder) == FORCED:
+        return divided(forced_aligner.read_config(folder).languages)
+    return read_config(folder).languages
 
 
-def load_aligner(folder: Path) -> Aligner:
-    """On the CPU, whatever the speech is made on: a second of it takes a millisecond there. Raises
-    CheckpointError."""
-    return CtcAligner(load_net(folder))
+def load_aligner(folder: Path, device: torch.device | str = "cpu") -> Aligner:
+    """The small one on the CPU, whatever the speech is made on: a second of it takes a millisecond
+    there. The forced aligner, 917 million parameters, on `device`. Raises CheckpointError."""
+    if _kind(folder) != FORCED:
+        return CtcAligner(load_net(folder))
+    config, tokenizer = forced_aligner.read_config(folder), read_bpe(folder)
+    dtype = torch.bfloat16 if torch.device(device).type == "cuda" else torch.float32
+    net = load_alone(
+        folder / WEIGHTS, device, lambda: forced_aligner.ForcedAligner(config), "thinker.", dtype
+    )
+    fuse_layers(net)
+    return QwenAligner(net, tokenizer)
 
 
 def load_net(folder: Path) -> AlignerNet:
@@ -33,16 +51,20 @@ def load_net(folder: Path) -> AlignerNet:
     return load_alone(folder / WEIGHTS, "cpu", lambda: AlignerNet(config))
 
 
-def read_config(folder: Path) -> AlignerConfig:
-    """Raises CheckpointError for a file that is missing, no aligner's, or says nonsense."""
+def _kind(folder: Path) -> str:
+    """Which of the two it is, by its model type."""
     file = folder / "config.json"
-    try:
-        found = json.loads(read_bytes(file))
-        kind = found["model_type"]
-    except (ValueError, KeyError, TypeError):
-        raise CheckpointError(file, "not JSON with a model_type") from None
-    if kind != MODEL_TYPE:
-        raise CheckpointError(file, f"model_type is {kind!r}, expected {MODEL_TYPE!r}")
+    kind = read_json(file).get("model_type")
+    if kind not in (MODEL_TYPE, FORCED):
+        known = f"expected {MODEL_TYPE!r} or {FORCED!r}"
+        raise CheckpointError(file, f"model_type is {kind!r}, {known}")
+    return str(kind)
+
+
+def read_config(folder: Path) -> AlignerConfig:
+    """The small one's. Raises CheckpointError for a file that is missing, or says nonsense."""
+    file = folder / "config.json"
+    found = read_json(file)
     known = {field.name: field for field in dataclasses.fields(AlignerConfig)}
     fields = {name: value for name, value in found.items() if name in known}
     _check(file, fields)

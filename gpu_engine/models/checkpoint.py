@@ -78,10 +78,16 @@ def load_checkpoint(
     return Checkpoint(folder, config, talker, decoder, encoder, speaker, tokenizer, fingerprint)
 
 
-def load_alone(file: Path, device: torch.device | str, build: Callable[[], Module]) -> Module:
-    """A module that a file holds and nothing else, in float32. Raises CheckpointError."""
+def load_alone(
+    file: Path,
+    device: torch.device | str,
+    build: Callable[[], Module],
+    prefix: str = "",
+    dtype: torch.dtype = torch.float32,
+) -> Module:
+    """A module that a file holds and nothing else. Raises CheckpointError."""
     with _opened(file, device) as weights:
-        module = weights.load(build, "")
+        module = weights.load(build, prefix, dtype)
         weights.refuse_unread()
     return module
 

@@ -37,10 +37,10 @@ def windows_to_mel(audio: Tensor, bands: int) -> Tensor:
 
 
 @lru_cache(maxsize=4)
-def mel_filters(bands: int) -> Tensor:
-    """Slaney-scaled, area-normalised triangles over 0-12 kHz, float32 [bands, FFT_SIZE / 2 + 1]."""
-    bins = torch.linspace(0, SAMPLE_RATE / 2, FFT_SIZE // 2 + 1, dtype=torch.float64)
-    top = _hertz_to_mel(SAMPLE_RATE / 2)
+def mel_filters(bands: int, rate: int = SAMPLE_RATE, window: int = FFT_SIZE) -> Tensor:
+    """Slaney-scaled, area-normalised triangles up to rate / 2, float32 [bands, window / 2 + 1]."""
+    bins = torch.linspace(0, rate / 2, window // 2 + 1, dtype=torch.float64)
+    top = _hertz_to_mel(rate / 2)
     edges = _mel_to_hertz(torch.linspace(0, top, bands + 2, dtype=torch.float64))
     low, middle, high = edges[:-2, None], edges[1:-1, None], edges[2:, None]
     rising, falling = (bins - low) / (middle - low), (high - bins) / (high - middle)

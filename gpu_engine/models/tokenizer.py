@@ -37,7 +37,7 @@ class TextTokenizer:
 
     def __init__(self, folder: Path, ids: TextIds, words: Words = "qwen") -> None:
         """Raises CheckpointError for a missing or unreadable file."""
-        self._bpe = _read_bpe(folder, words)
+        self._bpe = read_bpe(folder, words)
         self._markers = _read_markers(folder / "tokenizer_config.json")
         longest_first = sorted(self._markers, key=len, reverse=True)
         self._split = re.compile("(" + "|".join(map(re.escape, longest_first)) + ")")
@@ -72,7 +72,8 @@ class TextTokenizer:
         return text
 
 
-def _read_bpe(folder: Path, words: Words) -> Tokenizer:
+def read_bpe(folder: Path, words: Words = "qwen") -> Tokenizer:
+    """Raises CheckpointError for a missing or unreadable file."""
     vocabulary, merges = folder / "vocab.json", folder / "merges.txt"
     for file in (vocabulary, merges):
         read_bytes(file)

@@ -108,7 +108,7 @@ def build_engine(settings: EngineSettings, core: Core) -> Engine:
     device, checkpoint = load_device(settings)
     kind = checkpoint.talker.device.type
     folder = settings.aligner_folder
-    aligner = None if folder is None else load_aligner(folder)
+    aligner = None if folder is None else load_aligner(folder, checkpoint.talker.device)
     chosen = settings.scheduler(kind)
     measured = measure(device, lambda: warm_up_session(checkpoint))
     scheduler = Scheduler(limits(chosen, device.shapes), measured)

@@ -41,7 +41,7 @@ def test_a_missing_folder(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     tmp_path.joinpath("x").mkdir()
     code, line = serve(gone)
-    remedy = "--checkpoint or PARLANCE_CHECKPOINT names a folder in the official layout"
+    remedy = "--checkpoint, PARLANCE_CHECKPOINT or --aligner names a folder in the official layout"
     assert (code, line) == (2, f"parlance engine: {gone}/config.json: missing: {remedy}")
 
 

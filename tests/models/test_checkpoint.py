@@ -107,7 +107,7 @@ def test_the_fingerprint_changes_with_the_configuration(copy: Callable[[str], Pa
 def test_a_missing_file_is_named(name: str | Path, copy: Callable[[str], Path]) -> None:
     folder = copy(CUSTOM)
     (folder / name).unlink()
-    remedy = "--checkpoint or PARLANCE_CHECKPOINT names a folder in the official layout"
+    remedy = "--checkpoint, PARLANCE_CHECKPOINT or --aligner names a folder in the official layout"
     assert refused(folder) == f"{name}: missing: {remedy}"
 
 

@@ -35,7 +35,7 @@ def test_a_folder_that_cannot_be_loaded_exits_with_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["verify", "--checkpoint", str(tmp_path)]) == 1
-    remedy = "--checkpoint or PARLANCE_CHECKPOINT names a folder in the official layout"
+    remedy = "--checkpoint, PARLANCE_CHECKPOINT or --aligner names a folder in the official layout"
     assert capsys.readouterr().err == f"{tmp_path}/config.json: missing: {remedy}\n"
 
 
