@@ -18,7 +18,7 @@ from billing.invoices.models import BillingDetails, Document, DocumentLine, Sell
 from billing.prices.models import Agreement, DaySale, PriceBook, PriceRate, PriceVersion
 from billing.rating import Outcome
 from billing.rollups.models import Grain, Rollup
-from billing.upkeep.models import Finding, Retention
+from billing.upkeep.models import Finding, LedgerCheck, Retention
 
 # Where Django looks for the app's tables.
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "FixedCost",
     "Grain",
     "HourlyPrice",
+    "LedgerCheck",
     "PriceBook",
     "PriceRate",
     "PriceVersion",

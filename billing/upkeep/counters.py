@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from billing.rollups.selectors import total
 from billing.upkeep.findings import Difference
+from billing.upkeep.tally import Source, Tally
 from ttsapp.limits.spending import counted, forget
 
 # A request that ends is counted a moment before it is settled.
@@ -18,7 +19,7 @@ PAUSE_SECONDS = 1.0
 _COLUMNS = {"t": "tenant_id", "k": "key_id"}
 
 
-def counters() -> Iterator[Difference]:
+def counters(tally: Tally) -> Iterator[Difference]:
     """Where a counter of this month's budgets differs from the ledger at every look: a process
     that dies between counting and settling leaves it so. It is forgotten, so that the next request
     reads the ledger."""
@@ -26,7 +27,10 @@ def counters() -> Iterator[Difference]:
     for look in range(LOOKS):
         if look:
             time.sleep(PAUSE_SECONDS)
-        differing = _differing(suspects)
+        told = _told(suspects)
+        differing = {subject: both for subject, both in told.items() if both[0] != both[1]}
+        for both in () if look else told.values():
+            tally.add(Source.COUNTERS, *both)
         if not differing:
             return
         suspects = set(differing)
@@ -37,15 +41,14 @@ def counters() -> Iterator[Difference]:
         yield Difference("counters", name, detail)
 
 
-def _differing(suspects: set[str] | None) -> dict[str, tuple[int, int]]:
+def _told(suspects: set[str] | None) -> dict[str, tuple[int, int]]:
+    """Of each subject, what the counter says and what the ledger does."""
     now = timezone.now()
     month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     found = {}
     for subject, counter in counted(f"{month:%Y-%m}").items():
         if suspects is None or subject in suspects:
-            ledger = _charged(subject, month, now)
-            if ledger != counter:
-                found[subject] = (counter, ledger)
+            found[subject] = counter, _charged(subject, month, now)
     return found
 
 

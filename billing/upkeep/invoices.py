@@ -11,9 +11,10 @@ from billing.invoices.models import Document, Kind
 from billing.prices.uses import midnight, next_month
 from billing.rollups.selectors import total
 from billing.upkeep.findings import Difference
+from billing.upkeep.tally import Source, Tally
 
 
-def invoices(since: datetime, until: datetime) -> Iterator[Difference]:
+def invoices(since: datetime, until: datetime, tally: Tally) -> Iterator[Difference]:
     """Of the months that the range touches, where the characters invoiced are not those charged.
 
     Invoices are never edited: one that is wrong is corrected by a credit note, and stays told."""
@@ -24,6 +25,7 @@ def invoices(since: datetime, until: datetime) -> Iterator[Difference]:
         begin, end = midnight(invoice.month), midnight(next_month(invoice.month))
         names = ("billed_characters", "top_up_characters")
         charged = sum(total(begin, end, names, tenant_id=invoice.tenant_id).values())
+        tally.add(Source.INVOICES, invoice.characters or 0, charged)
         if invoice.characters != charged:
             detail = f"{invoice.characters} characters invoiced, and the ledger says {charged}"
             yield Difference("invoices", invoice.label, detail)

@@ -52,3 +52,26 @@ class Finding(models.Model):
 
     def __str__(self) -> str:
         return f"{self.check_name}: {self.subject}"
+
+
+class LedgerCheck(models.Model):
+    """One run of the reconciliation, by the schedule or for a person, and what it added up.
+
+    Before it begins it has no `began_at`; one whose process died has no `ended_at` either."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    asked_at = models.DateTimeField()
+    asked_by = models.CharField(max_length=200, blank=True, help_text="Empty: the schedule.")
+    since = models.DateTimeField()
+    until = models.DateTimeField()
+    began_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    sides = models.JSONField(default=list, help_text="What was added up, and against what.")
+    differences = models.PositiveIntegerField(default=0)
+    problem = models.CharField(max_length=300, blank=True, help_text="Why it broke off.")
+
+    class Meta:
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        return f"{self.since:%Y-%m-%d} to {self.until:%Y-%m-%d}: {self.differences} differences"

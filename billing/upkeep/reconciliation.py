@@ -19,6 +19,7 @@ from billing.upkeep import partitions
 from billing.upkeep.counters import counters
 from billing.upkeep.findings import Difference, note
 from billing.upkeep.invoices import invoices
+from billing.upkeep.tally import Source, Tally
 
 SUMS, RESERVATIONS, PARTITIONS = "sums", "reservations", "partitions"
 CHECKS = (SUMS, RESERVATIONS, PARTITIONS, "counters", "invoices")
@@ -26,24 +27,34 @@ CHECKS = (SUMS, RESERVATIONS, PARTITIONS, "counters", "invoices")
 MOST_TOLD = 100
 
 
-def reconcile(since: datetime, until: datetime) -> list[Difference]:
-    """Every check over the UTC days of the range. What is found is noted for the operators."""
-    found = [*_in_one_snapshot(since, until), *counters(), *_missing_partitions()]
+def reconcile(since: datetime, until: datetime, tally: Tally | None = None) -> list[Difference]:
+    """Every check over the UTC days of the range. What is found is noted for the operators, what is
+    added up goes to the `tally`."""
+    tally = tally or Tally()
+    found = [
+        *_in_one_snapshot(since, until, tally),
+        *counters(tally),
+        *_missing_partitions(),
+    ]
     note(CHECKS, found)
     return found
 
 
-def _in_one_snapshot(since: datetime, until: datetime) -> list[Difference]:
+def _in_one_snapshot(since: datetime, until: datetime, tally: Tally) -> list[Difference]:
     """Requests that are settled meanwhile are in all of it or in none."""
     with _snapshot():
-        found = [each for day in days(since, until) for each in sums(day)][:MOST_TOLD]
-        return [*found, *invoices(since, until), *_forgotten_reservations()]
+        found = [each for day in days(since, until) for each in sums(day, tally)][:MOST_TOLD]
+        return [*found, *invoices(since, until, tally), *_forgotten_reservations()]
 
 
-def sums(day: datetime) -> Iterator[Difference]:
+def sums(day: datetime, tally: Tally) -> Iterator[Difference]:
     """Where the rows of a day are not what its events add up to."""
-    right = from_events(day)
-    for row in comparable(day):
+    right, rows = from_events(day), list(comparable(day))
+    for grain in Grain:
+        added = sum(row.billed_characters for row in rows if row.grain == grain)
+        events = sum(used["billed_characters"] for at, used in right.items() if at.grain == grain)
+        tally.add(Source(grain.value), added, events)
+    for row in rows:
         place = Place(Grain(row.grain), row.start, *(getattr(row, name) for name in DIMENSIONS))
         expected = right.pop(place, Counter[str]())
         wrong = [name for name in MEASURES if getattr(row, name) != expected[name]]

@@ -18,6 +18,7 @@ from billing.services import Metered, reserve
 from billing.tasks import make_partitions, reconcile, remove_old_events
 from billing.upkeep import counters, partitions, reconciliation, retention
 from billing.upkeep.partitions import Month
+from billing.upkeep.tally import Tally
 from tests.billing.used import use
 from ttsapp.audit.models import AuditEntry
 from ttsapp.audit.services import SYSTEM
@@ -80,7 +81,7 @@ def test_counters_are_compared_with_the_ledger(
     monkeypatch.setattr(counters, "forget", lambda month, subjects: forgotten.extend(subjects))
     monkeypatch.setattr(counters, "PAUSE_SECONDS", 0)
 
-    [found] = counters.counters()
+    [found] = counters.counters(Tally())
 
     assert forgotten == [f"t{bob.pk}"]
 
@@ -94,7 +95,7 @@ def test_a_request_that_is_just_being_settled_is_no_difference(
     answers = iter([{f"t{alice.pk}": 10}, {f"t{alice.pk}": 0}])
     monkeypatch.setattr(counters, "counted", lambda month: next(answers))
     monkeypatch.setattr(counters, "PAUSE_SECONDS", 0)
-    assert list(counters.counters()) == []
+    assert list(counters.counters(Tally())) == []
 
 
 def test_the_command_tells_all_of_it(alice: Tenant) -> None:

@@ -14,6 +14,7 @@ class Row:
 
 
 WEBHOOK = {"url": "https://hooks.example.com/"}
+ENGINE_ACT = {"voice": "anna", "reason": "Because."}
 DELIVERY = "deliveries/01900000-0000-7000-8000-000000000000/resend"
 
 
@@ -101,6 +102,12 @@ PLATFORM = (
     ),
     Row("/platform/overview", "GET", platform(200, 200)),
     Row("/platform/engines", "GET", platform(200, 200)),
+    # No engine runs here: who may act is told which there are, and nothing is audited.
+    *(
+        Row(f"/platform/engines/9/{act}", "POST", platform(403, 400), ENGINE_ACT)
+        for act in ("drain", "undrain", "pin", "unpin", "unload", "trace")
+    ),
+    Row("/platform/engines/1/reset", "POST", platform(403, 404), ENGINE_ACT),
     Row("/platform/tenants", "GET", platform(200, 200)),
     Row("/platform/tenants", "POST", platform(403, 302), {"name": "Zoe", "slug": "zoe"}),
     Row("/platform/tenants/alice", "GET", platform(200, 200)),

@@ -35,6 +35,12 @@ GONE = (401, 404, 404, 403, 204, 204, 204, 404, 404)
 SEEN_BY_PLATFORM = (401, 404, 404, 404, 404, 404, 404, 200, 200)
 OWNED = (401, 404, 404, 403, 403, 200, 403, 404, 404)
 RUN_BY_PLATFORM = (401, 404, 404, 404, 404, 404, 404, 403, 200)
+NO_ENGINE = (401, 404, 404, 404, 404, 404, 404, 403, 404)
+WHY = {"reason": "Because."}
+ENGINE_ACTS = (
+    (WHY, ("drain", "undrain", "trace")),
+    ({"voice": "anna", **WHY}, ("pin", "unpin", "unload")),
+)
 KEY, WORD = "tenants/alice/keys/{key}", "tenants/alice/lexicon/{word}"
 CONSENT = "tenants/alice/consents/{consent}"
 # Method, address, body, and the status for each caller.
@@ -70,6 +76,13 @@ MATRIX = [
     ("GET", "tenants/alice/usage", None, READ),
     ("GET", "tenants/alice/voices", None, READ),
     ("GET", "platform/costs", None, SEEN_BY_PLATFORM),
+    ("GET", "platform/engines", None, SEEN_BY_PLATFORM),
+    # There is no such engine.
+    *(
+        ("POST", f"platform/engines/{{engine}}/{act}", body, NO_ENGINE)
+        for body, acts in ENGINE_ACTS
+        for act in acts
+    ),
     ("GET", "platform/tenants", None, SEEN_BY_PLATFORM),
     (
         *("POST", "platform/tenants", {"name": "New", "slug": "new"}),
@@ -110,7 +123,7 @@ def test_the_permission_matrix(base: str, alice: Party, mallory: Party, place: i
     before = (ApiKey.objects.filter(tenant=alice.tenant).count(), Word.objects.count())
     with calling(base, CALLERS[place], alice, mallory) as client:
         for method, path, body, expected in MATRIX:
-            things = {"key": alice.key.public_id, "word": word.pk, "consent": consent}
+            things = {"key": alice.key.public_id, "word": word.pk, "consent": consent, "engine": 9}
             url = path.format(request=request, **things)
             response = client.request(method, f"/api/{url}", json=body)
             assert response.status_code == expected[place], f"{method} {path}: {response.text}"
@@ -126,7 +139,7 @@ def test_the_matrix_knows_every_route() -> None:
     known = {re.sub(r"\{\w+\}", "{id}", path) for _, path, _, _ in MATRIX}
     for url in router.urls:
         path = str(url.pattern)
-        for kind, name in (("slug", "id"), ("uuid", "id"), ("int", "id")):
+        for kind, name in (("slug", "id"), ("uuid", "id"), ("int", "id"), ("int", "number")):
             path = path.replace(f"<{kind}:{name}>", "{id}")
         path = path.replace("<slug:tenant>", "alice").replace("<slug:slug>", "alice")
         assert path in known, path

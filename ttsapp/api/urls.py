@@ -10,6 +10,7 @@ from ttsapp.api.views.audit import Audit
 from ttsapp.api.views.billing import BillingView, DocumentsView
 from ttsapp.api.views.consents import Consents
 from ttsapp.api.views.costs import CostsView
+from ttsapp.api.views.engines import EnginesView
 from ttsapp.api.views.keys import Keys
 from ttsapp.api.views.lexicon import Lexicon
 from ttsapp.api.views.limits import LimitsView
@@ -33,6 +34,7 @@ router.register("tenants/<slug:tenant>/requests", Requests, "requests")
 router.register("tenants/<slug:tenant>/usage", UsageView, "usage")
 router.register("tenants/<slug:tenant>/voices", VoicesView, "voices")
 router.register("platform/costs", CostsView, "platform-costs")
+router.register("platform/engines", EnginesView, "platform-engines")
 router.register("platform/tenants", PlatformTenants, "platform-tenants")
 
 urlpatterns = [

@@ -61,6 +61,13 @@ class Action(StrEnum):
     WEBHOOK_CHANGED = "webhook.changed", "switched a webhook"
     WEBHOOK_ROTATED = "webhook.rotated", "gave a webhook another secret"
     WEBHOOK_REMOVED = "webhook.removed", "removed a webhook"
+    ENGINE_DRAINED = "engine.drained", "drained an engine"
+    ENGINE_UNDRAINED = "engine.undrained", "let an engine take work again"
+    ENGINE_TRACED = "engine.traced", "captured a trace of an engine"
+    VOICE_PINNED = "engine.voice_pinned", "pinned a voice to an engine"
+    VOICE_UNPINNED = "engine.voice_unpinned", "unpinned a voice from an engine"
+    VOICE_UNLOADED = "engine.voice_unloaded", "unloaded a voice from an engine"
+    METERING_CHECKED = "metering.checked", "asked for a check of the ledger"
     AUDIT_EXPORTED = "audit.exported", "exported the audit log"
 
     def __new__(cls, value: str, sentence: str) -> Action:

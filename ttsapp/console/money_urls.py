@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from django.urls import path
 
-from ttsapp.console.platform import cost_settings, costs, invoices, prices, tenant_billing
+from ttsapp.console.platform import (
+    cost_settings,
+    costs,
+    invoices,
+    metering,
+    prices,
+    tenant_billing,
+)
 from ttsapp.console.views import billing
 
 of_tenant = [
@@ -27,6 +34,8 @@ of_platform = [
         cost_settings.remove_cost,
         name="remove_cost",
     ),
+    path("metering", metering.metering, name="metering"),
+    path("metering.csv", metering.metering_csv, name="metering_csv"),
     path("invoices", invoices.invoices, name="invoices"),
     path("invoices.csv", invoices.invoices_csv, name="invoices_csv"),
     path("invoices/<uuid:wanted>", invoices.invoice, name="invoice"),

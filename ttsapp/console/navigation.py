@@ -52,6 +52,7 @@ PLATFORM = (
     Entry("tenants", "Tenants", PlatformPermission.VIEW, below=("tenant",)),
     Entry("price_books", "Price books", PlatformPermission.VIEW),
     Entry("costs", "Costs and margin", PlatformPermission.VIEW),
+    Entry("metering", "Metering check", PlatformPermission.VIEW),
     Entry("invoices", "Invoices", PlatformPermission.VIEW),
     Entry("alerts", "Alerts", PlatformPermission.VIEW, below=("webhooks",)),
     Entry("audit", "Audit", PlatformPermission.VIEW_AUDIT),

@@ -13,6 +13,7 @@ urlpatterns = [
     path("alerts/<slug:code>", alerts.rule, name="alert_rule"),
     path("engines", engines.engines, name="engines"),
     path("engines/now", engines.engines_now, name="engines_now"),
+    path("engines/<int:number>/<slug:action>", engines.act, name="engine_act"),
     path("overview", overview.overview, name="overview"),
     path("settings", settings.settings, name="settings"),
     path("tenants", tenants.tenants, name="tenants"),

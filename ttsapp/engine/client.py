@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable
 from weakref import WeakKeyDictionary
 
+import grpc
 from django.conf import settings
 
 from gpu_engine.proto import engine_pb2
@@ -45,9 +46,16 @@ class EngineClient:
     async def encode_voice(
         self, request: engine_pb2.EncodeVoiceRequest, seconds: float
     ) -> engine_pb2.EncodeVoiceResponse:
-        """Raises AioRpcError: what it means depends on the request."""
-        engine = self._least_busy(self._serving(request.model))
-        return await engine.encode_voice(request, seconds)
+        """By another engine where one is away, or drained. Raises AioRpcError: what it means
+        depends on the request."""
+        *others, last = sorted(self._serving(request.model), key=_business)
+        for engine in others:
+            try:
+                return await engine.encode_voice(request, seconds)
+            except grpc.aio.AioRpcError as error:
+                if error.code() is not grpc.StatusCode.UNAVAILABLE:
+                    raise
+        return await last.encode_voice(request, seconds)
 
     async def status(self) -> engine_pb2.EngineStatus:
         """The first that is ready, or else of the first that answers. Raises ApiError 503 while
@@ -102,9 +110,25 @@ class EngineClient:
         )
         return found or self._engines
 
+    @property
+    def engines(self) -> tuple[Engine, ...]:
+        """In the order of the setting."""
+        return self._engines
+
+    def engine(self, number: int) -> Engine:
+        """By its place in the setting, from 1 on. Raises ApiError 404."""
+        if not 1 <= number <= len(self._engines):
+            there_are = f"There are engines 1 to {len(self._engines)}."
+            raise ApiError(404, "unknown_engine", there_are, field="number")
+        return self._engines[number - 1]
+
     @staticmethod
     def _least_busy(engines: tuple[Engine, ...]) -> Engine:
-        return min(engines, key=lambda engine: (engine.is_resting, engine.streams))
+        return min(engines, key=_business)
+
+
+def _business(engine: Engine) -> tuple[bool, int]:
+    return engine.is_resting, engine.streams
 
 
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, EngineClient] = WeakKeyDictionary()

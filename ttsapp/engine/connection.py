@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import grpc
 from django.conf import settings
+from google.protobuf.message import Message
 
 from gpu_engine.proto import engine_pb2, engine_pb2_grpc
 from ttsapp.engine import errors
 from ttsapp.errors import ApiError
 
+Answer = TypeVar("Answer")
+
 if TYPE_CHECKING:
     Call = grpc.aio.StreamStreamCall[engine_pb2.SynthesizeRequest, engine_pb2.SynthesizeEvent]
 
-QUESTION_SECONDS = 2.0
+QUESTION_SECONDS, ORDER_SECONDS = 2.0, 10.0
 # How long others go before an engine that was away, and how long what it said it serves counts.
 REST_SECONDS, USABLE_SECONDS = 1.0, 30.0
+# The same before one that was drained: it has the fewest streams, and each look is a refusal.
+DRAINED_SECONDS = 10.0
 
 _OPTIONS = [
     # Back within a second of the engine's return.
@@ -73,7 +79,9 @@ class EngineStream:
             self._engine.rest()
             raise errors.unavailable() from None
         if event.HasField("error"):
-            if event.error.code in errors.ENGINE_BUSY:
+            if event.error.code == errors.DRAINING:
+                self._engine.rest(DRAINED_SECONDS)
+            elif event.error.code in errors.ENGINE_BUSY:
                 self._engine.rest()
             raise errors.from_event(event.error, text_field)
         return event
@@ -91,17 +99,17 @@ class Engine:
         self.target = target
         self.streams = 0
         self.served: list[engine_pb2.Model] = []
-        self._served_at = self._failed_at = float("-inf")
+        self._served_at = self._rests_until = float("-inf")
         self._channel = grpc.aio.insecure_channel(target, options=_OPTIONS)
         self._stub = engine_pb2_grpc.EngineStub(self._channel)  # type: ignore[no-untyped-call]
 
     @property
     def is_resting(self) -> bool:
         """It was away, or full, a moment ago."""
-        return time.monotonic() - self._failed_at < REST_SECONDS
+        return time.monotonic() < self._rests_until
 
-    def rest(self) -> None:
-        self._failed_at = time.monotonic()
+    def rest(self, seconds: float = REST_SECONDS) -> None:
+        self._rests_until = time.monotonic() + seconds
 
     def synthesize(self) -> EngineStream:
         call = self._stub.Synthesize(timeout=settings.MAX_STREAM_SECONDS)
@@ -146,6 +154,29 @@ class Engine:
             raise errors.from_rpc(error) from error
         assert isinstance(answer, engine_pb2.EngineStatus)
         return answer
+
+    async def drain(self, drained: bool) -> engine_pb2.DrainResponse:
+        """Raises ApiError."""
+        return await self._order(self._stub.Drain, engine_pb2.DrainRequest(drained=drained))
+
+    async def keep_voice(
+        self, request: engine_pb2.KeepVoiceRequest
+    ) -> engine_pb2.KeepVoiceResponse:
+        """Raises ApiError."""
+        return await self._order(self._stub.KeepVoice, request)
+
+    async def trace(self, seconds: float) -> engine_pb2.TraceResponse:
+        """Raises ApiError."""
+        request = engine_pb2.TraceRequest(seconds=seconds)
+        return await self._order(self._stub.Trace, request, seconds)
+
+    async def _order(
+        self, call: Callable[..., Awaitable[Answer]], request: Message, more_seconds: float = 0.0
+    ) -> Answer:
+        try:
+            return await call(request, timeout=ORDER_SECONDS + more_seconds)
+        except grpc.aio.AioRpcError as error:
+            raise errors.from_refusal(error) from error
 
     async def status_or_error(self) -> engine_pb2.EngineStatus | ApiError:
         try:

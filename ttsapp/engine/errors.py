@@ -12,8 +12,9 @@ log = structlog.get_logger()
 
 RETRY_AFTER_MS = 1000
 # What another engine might not say.
+DRAINING = "engine_draining"
 ENGINE_BUSY = frozenset(
-    {"engine_full", "engine_down", "engine_restarted", "engine_draining", "engine_unavailable"}
+    {"engine_full", "engine_down", "engine_restarted", DRAINING, "engine_unavailable"}
 )
 # INTERNAL is also what a write to a stream that the engine has just ended turns into.
 _GONE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.INTERNAL)
@@ -54,6 +55,20 @@ def from_event(error: engine_pb2.Error, text_field: str) -> ApiError:
         wait = error.retry_after_ms or RETRY_AFTER_MS
         return ApiError(503, error.code, error.message, retry_after_ms=wait)
     return ApiError(500, error.code or "engine_error", error.message)
+
+
+def from_refusal(error: grpc.aio.AioRpcError) -> ApiError:
+    """Of a call that is no stream: the engine names its reason beside the status."""
+    told = dict(error.trailing_metadata() or ())
+    if "parlance-code" not in told:
+        return from_rpc(error)
+    said = engine_pb2.Error(
+        code=str(told["parlance-code"]),
+        message=error.details() or "The engine refuses this.",
+        field=str(told.get("parlance-field", "")),
+        retryable=error.code() is grpc.StatusCode.UNAVAILABLE,
+    )
+    return from_event(said, "text")
 
 
 def text_timeout(text_field: str) -> ApiError:

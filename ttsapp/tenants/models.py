@@ -54,6 +54,7 @@ class PlatformPermission(Enum):
 
     VIEW = "view"
     OPERATE = "operate"
+    MANAGE_ENGINES = "manage_engines"
     MANAGE_TENANTS = "manage_tenants"
     MANAGE_PRICES = "manage_prices"
     VIEW_AUDIT = "view_audit"

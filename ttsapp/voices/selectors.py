@@ -213,6 +213,13 @@ def voice_of(tenant_id: int, public_id: str) -> Voice | None:
     return found.select_related("consent", "tenant").first()
 
 
+def voice_of_any(public_id: str) -> OwnVoice | None:
+    """Whoever's it is, for who runs the installation; None once it is deleted."""
+    rows = Voice.objects.filter(public_id=public_id, deleted_at=None)
+    row = rows.select_related("consent").prefetch_related("versions").first()
+    return own_voice(row, row.tenant_id) if row is not None else None
+
+
 def outdated(served: Mapping[str, str]) -> list[tuple[Voice, VoiceVersion]]:
     """Voices that may be used but were made for other weights than their model (by name, with its
     fingerprint) has now, and the version to make anew: those that have a clip."""

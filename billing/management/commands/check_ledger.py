@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from billing.management.days import add_days, read_days
 from billing.rollups.selectors import total
-from billing.upkeep.reconciliation import reconcile
+from billing.upkeep import checks
 
 
 class Command(BaseCommand):
@@ -25,7 +25,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         since, until = read_days(options)
-        differences = reconcile(since, until)
+        differences = checks.run(checks.plan(since, until, "system"))
         report = {
             "since": f"{since:%Y-%m-%d}",
             "until": f"{until:%Y-%m-%d}",

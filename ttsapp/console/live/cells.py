@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ttsapp.console.live.readings import Cache, Module, Reading
+from ttsapp.console.live.readings import Cache, Module, Pinned, Reading
 from ttsapp.console.live.sampler import Snapshot
 from ttsapp.speech.history import FirstAudio
 
-NOTHING = "none yet"
+NOTHING, DRAINING = "none yet", "draining"
 
 
 def snapshot(found: Snapshot) -> dict[str, Any]:
@@ -19,10 +19,13 @@ def snapshot(found: Snapshot) -> dict[str, Any]:
 def engine(found: Reading) -> dict[str, Any]:
     interactive = found.waiting - found.waiting_background
     return {
+        "number": found.number,
         "id": found.id,
         "about": about(found),
         "models": ", ".join(found.models),
         "state": found.state,
+        "drain": drain(found),
+        "is_draining": found.state == DRAINING,
         "uptime": duration(found.uptime_seconds),
         "streams": f"{found.streams:,}",
         "capacity": f"of {found.capacity:,} at most",
@@ -42,6 +45,7 @@ def engine(found: Reading) -> dict[str, Any]:
         "memory": size(found.memory_bytes),
         "modules": [module(each) for each in found.modules],
         "caches": [cache(each) for each in found.caches],
+        "pinned": [pinned(each) for each in found.pinned],
     }
 
 
@@ -50,6 +54,23 @@ def about(found: Reading) -> str:
     serves = f"serves {', '.join(found.models)}" if found.models else ""
     version = f"version {found.version}" if found.version else ""
     return " · ".join(filter(None, (serves, found.device, version)))
+
+
+def drain(found: Reading) -> str:
+    """How far a drained engine is."""
+    if found.state != DRAINING:
+        return ""
+    if not found.streams:
+        return "Takes no new work, and nothing runs any more: it may be stopped."
+    streams = (
+        "1 stream still runs" if found.streams == 1 else f"{found.streams:,} streams still run"
+    )
+    return f"Takes no new work; {streams}."
+
+
+def pinned(found: Pinned) -> dict[str, Any]:
+    kept = "comes with its first use" if not found.entries else f"{found.entries:,}"
+    return {"name": found.name, "entries": kept, "bytes": size(found.bytes)}
 
 
 def restarts(count: int) -> str:

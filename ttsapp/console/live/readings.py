@@ -45,9 +45,19 @@ class Cache:
 
 
 @dataclass(frozen=True, slots=True)
+class Pinned:
+    """A voice that stays in the engine's caches: `entries` in all of them."""
+
+    name: str
+    entries: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """`realtime`: seconds of speech made a second. `frame_cost`: seconds of the device a frame,
-    None before the first. `fits`: how many more streams fit at that cost."""
+    None before the first. `fits`: how many more streams fit at that cost. `number`: its place in
+    the setting, from 1 on."""
 
     id: str
     version: str
@@ -69,6 +79,8 @@ class Reading:
     caches: tuple[Cache, ...]
     frame_cost: float | None
     models: tuple[str, ...] = ()
+    pinned: tuple[Pinned, ...] = ()
+    number: int = 0
 
     @property
     def realtime(self) -> float:
@@ -140,6 +152,7 @@ def reading(before: Sample | None, now: Sample, known_cost: float | None = None)
         memory_bytes=status.memory_bytes,
         modules=modules,
         caches=tuple(_cache(name, status.caches[name]) for name in sorted(status.caches)),
+        pinned=tuple(Pinned(held.name, held.entries, held.bytes) for held in status.pinned),
         frame_cost=spent / frames if frames and spent else known_cost or _mean_cost(status),
     )
 

@@ -60,7 +60,7 @@ class Sampler:
         told, models = await asyncio.gather(client().statuses(), client().model_names())
         at = time.monotonic()
         return tuple(
-            replace(self._read(place, at, status), models=names)
+            replace(self._read(place, at, status), models=names, number=place + 1)
             for place, (status, names) in enumerate(zip(told, models, strict=True))
         )
 
@@ -81,10 +81,22 @@ class Sampler:
         self._waits_at = time.monotonic()
         return await database.read(history.first_audio_of_all, timezone.now() - WAITS_WINDOW)
 
+    def forget(self) -> None:
+        """Somebody has just changed an engine: what was seen before counts no more."""
+        self._looked_at = float("-inf")
+
 
 _samplers: WeakKeyDictionary[asyncio.AbstractEventLoop, Sampler] = WeakKeyDictionary()
 
 
 async def look() -> Snapshot:
     """By this loop's sampler."""
-    return await _samplers.setdefault(asyncio.get_running_loop(), Sampler()).now()
+    return await _sampler().now()
+
+
+async def look_again() -> None:
+    _sampler().forget()
+
+
+def _sampler() -> Sampler:
+    return _samplers.setdefault(asyncio.get_running_loop(), Sampler())

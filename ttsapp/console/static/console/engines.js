@@ -7,12 +7,16 @@ let socketed = false;
 
 const find = (found, path) => path.split(".").reduce((at, name) => at?.[name], found);
 
-// The page has a row for each module and cache that there was when it was made.
-const shape = (found) => JSON.stringify(found.engines.map((e) => [e.modules.length, e.caches.length]));
-const rows = () => [...document.querySelectorAll("h2[id^=engine-]")].map((_, at) => [
-  document.querySelectorAll(`[data-live^="engines.${at}.modules."][data-live$=".name"]`).length,
-  document.querySelectorAll(`[data-live^="engines.${at}.caches."][data-live$=".name"]`).length,
+// The page has a row for each module, cache and pinned voice that there was when it was made, and a
+// button that drains or undrains.
+const LISTS = ["modules", "caches", "pinned"];
+const shape = (found) => JSON.stringify(found.engines.map((e) => [e.is_draining, ...LISTS.map((list) => e[list].length)]));
+const rows = () => [...document.querySelectorAll("h2[id^=engine-]")].map((head, at) => [
+  "draining" in head.dataset,
+  ...LISTS.map((list) => document.querySelectorAll(`[data-live^="engines.${at}.${list}."][data-live$=".name"]`).length),
 ]);
+// What somebody is writing is not taken from them.
+const isInUse = () => document.querySelector("main details[open], main [role=alert]") !== null;
 
 function trace(line, value) {
   const values = traces.get(line) ?? [];
@@ -28,7 +32,7 @@ function trace(line, value) {
 
 function show(found) {
   if (shape(found) !== JSON.stringify(rows())) {
-    location.reload();
+    if (!isInUse()) location.reload();
     return;
   }
   for (const cell of document.querySelectorAll("[data-live]")) {

@@ -23,3 +23,11 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     setTimeout(() => { button.textContent = "Copy"; }, 1500);
   });
 }
+
+// A page that waits for the worker looks again, unless somebody is writing on it.
+const waiting = document.querySelector("[data-reload]");
+if (waiting) {
+  setTimeout(() => {
+    if (!document.activeElement?.matches("input, select, textarea")) location.reload();
+  }, 1000 * waiting.dataset.reload);
+}

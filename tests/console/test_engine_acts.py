@@ -1,0 +1,188 @@
+"""What an operator does with real engines: on the page, by the API, audited, and what streams
+see of it."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.test import Client
+
+from gpu_engine.proto import engine_pb2 as pb
+from tests.console.conftest import SignIn
+from tests.engine.conftest import CUSTOM
+from tests.engine.process import EngineProcess
+from tests.parity.tiny_checkpoints import build
+from ttsapp.audit.models import AuditEntry
+from ttsapp.engine.client import client, close
+from ttsapp.errors import ApiError
+from ttsapp.speech.segment import Segment
+
+WHY = {"reason": "New weights."}
+
+
+@pytest.fixture(scope="module")
+def engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """Two engines of one checkpoint."""
+    root = tmp_path_factory.mktemp("acts")
+    checkpoint, loop = build(CUSTOM, root / "tiny"), asyncio.new_event_loop()
+    made = []
+    for name in ("one", "two"):
+        (folder := root / name).mkdir()
+        process = EngineProcess(folder, checkpoint, "--max-streams", "2", "--engine-id", name)
+        made.append(loop.run_until_complete(process.__aenter__()))
+    yield made[0].address, made[1].address
+    for process in made:
+        loop.run_until_complete(process.__aexit__())
+    loop.close()
+
+
+@pytest.fixture
+def page(engines: tuple[str, str], monkeypatch: pytest.MonkeyPatch, sign_in: SignIn) -> Client:
+    monkeypatch.setattr(settings, "ENGINES", engines)
+    return sign_in("operator")
+
+
+class Asked:
+    """As much of an order as a segment needs."""
+
+    text_field, speed = "input", 1.0
+
+    def __init__(self) -> None:
+        self.model = pb.Model(id="tiny")
+
+    def start(self, text: str, *, is_complete: bool) -> pb.Start:
+        voice = pb.Voice(preset="ryan")
+        return pb.Start(
+            model="tiny", voice=voice, text=text, complete=is_complete, max_frames=4, seed=1
+        )
+
+
+def ask(page: Client, url: str, body: dict[str, object]) -> Any:
+    """By the management API."""
+    return page.post(url, body, content_type="application/json")
+
+
+def speak() -> int:
+    """Bytes of audio of one text, by whichever engine takes it."""
+
+    async def heard() -> int:
+        await client().models()
+        segment = Segment(Asked(), "Hello there.")
+        segment.open()
+        try:
+            return sum([len(pcm) async for pcm in segment.sound()])
+        finally:
+            await close()
+
+    return async_to_sync(heard)()
+
+
+def last() -> AuditEntry:
+    entry = AuditEntry.objects.order_by("-id").first()
+    assert entry is not None
+    return entry
+
+
+def states(page: Client) -> list[str]:
+    return [each["state"] for each in page.get("/api/platform/engines").json()["results"]]
+
+
+def test_a_drained_engine_leaves_its_work_to_the_others(page: Client) -> None:
+    drained = page.post("/platform/engines/1/drain", WHY)
+    entry = last()
+    shown = page.get("/platform/engines").content.decode()
+    heard = speak()
+    undrained = page.post("/platform/engines/1/undrain", WHY)
+
+    assert (drained.status_code, drained["Location"]) == (302, "/platform/engines#engine-0")
+    assert (entry.action, entry.target, entry.reason) == ("engine.drained", "one", "New weights.")
+    assert entry.changes == {"drained": [False, True]}
+    assert (entry.actor, entry.tenant) == ("user:operator", None)
+    assert "nothing runs any more: it may be stopped" in shown
+    assert heard > 0
+    assert undrained.status_code == 302
+    assert last().changes == {"drained": [True, False]}
+    assert states(page) == ["ready", "ready"]
+
+
+def test_with_all_drained_a_request_is_told_that_none_is_ready(page: Client) -> None:
+    for number in (1, 2):
+        assert ask(page, f"/api/platform/engines/{number}/drain", WHY).status_code == 200
+    found = states(page)
+    ready = page.get("/readyz")
+    with pytest.raises(ApiError) as refusal:
+        speak()
+    for number in (1, 2):
+        ask(page, f"/api/platform/engines/{number}/undrain", WHY)
+
+    assert found == ["draining", "draining"]
+    assert (ready.status_code, ready.json()["engine"]) == (503, "draining")
+    assert (refusal.value.status, refusal.value.code) == (503, "engine_draining")
+    assert "not ready for new work" in refusal.value.message
+    assert speak() > 0
+
+
+def test_a_voice_is_pinned_seen_and_unloaded(page: Client) -> None:
+    voice = {"voice": "Ryan", **WHY}
+    page.post("/platform/engines/1/pin", voice)
+    pinned = last()
+    shown = page.get("/platform/engines").content.decode()
+    gone = ask(page, "/api/platform/engines/1/unload", voice)
+
+    assert (pinned.action, pinned.target) == ("engine.voice_pinned", "one")
+    assert pinned.changes["pinned"] == [False, True]
+    assert pinned.changes["entries"][1] > 0
+    assert "Voices that stay" in shown
+    assert gone.json()["before"]["pinned"] is True
+    assert gone.json()["after"] == {"pinned": False, "entries": 0, "bytes": 0}
+    assert last().action == "engine.voice_unloaded"
+
+
+def test_a_voice_that_is_none_is_named(page: Client) -> None:
+    rows = AuditEntry.objects.count()
+    refused = page.post("/platform/engines/1/pin", {"voice": "nobody", **WHY})
+    assert refused.status_code == 400
+    assert "The engine has no voice &#x27;nobody&#x27;" in refused.content.decode()
+    assert AuditEntry.objects.count() == rows
+
+
+def test_an_act_without_a_reason_is_refused(page: Client) -> None:
+    refused = page.post("/platform/engines/1/drain", {"reason": ""})
+    assert refused.status_code == 400
+    assert "Reason: This field is required." in refused.content.decode()
+    assert states(page) == ["ready", "ready"]
+
+
+def test_an_engine_that_is_none_is_refused(page: Client) -> None:
+    answer = ask(page, "/api/platform/engines/3/drain", WHY)
+    assert (answer.status_code, answer.json()["code"]) == (404, "unknown_engine")
+
+
+def test_a_trace_comes_as_a_file(page: Client) -> None:
+    answer = ask(page, "/api/platform/engines/2/trace", {"seconds": 1, **WHY})
+    content = json.loads(gzip.decompress(answer.content))
+    assert answer.status_code == 200
+    assert answer["Content-Type"] == "application/gzip"
+    assert answer["Content-Disposition"].startswith('attachment; filename="trace-two-')
+    assert content["otherData"]["engine"] == "two"
+    assert (last().action, last().detail["seconds"]) == ("engine.traced", 1)
+
+
+def test_a_trace_of_an_hour_is_refused(page: Client) -> None:
+    answer = ask(page, "/api/platform/engines/2/trace", {"seconds": 3600, **WHY})
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "seconds")
+
+
+def test_the_page_offers_an_auditor_nothing(
+    page: Client, sign_in: SignIn, engines: tuple[str, str]
+) -> None:
+    shown = sign_in("auditor").get("/platform/engines").content.decode()
+    assert "Drain" in page.get("/platform/engines").content.decode()
+    assert "/drain" not in shown
