@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import re
-import wave
-from collections.abc import Iterator
 from importlib import resources
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.chromium import DESK, PHONE, chromium, context, needs_chromium, sign_in
+from tests.browser.chromium import DESK, PHONE, context, needs_chromium, sign_in
 from tests.product.running import Running
 from ttsapp.launch import access
 
@@ -38,97 +35,6 @@ AUTHENTICATOR = {
     "isUserVerified": True,
     "automaticPresenceSimulation": True,
 }
-TEXT = "It's a quiet morning."
-
-
-@pytest.fixture(scope="module")
-def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with Running(tmp_path_factory.mktemp("browser")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as running:
-        yield running
-
-
-@pytest.fixture(params=[DESK], ids=["desk"])
-def page(product: Running, browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """Signed in. Whatever the browser complains of, a broken policy above all, fails the test."""
-    complaints: list[str] = []
-    with context(browser, product.base, request.param, "light") as visit:
-        visit.set_default_timeout(30_000)
-        page = visit.new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        known = access.read(product.plan.data / access.FILE)
-        assert known.password
-        sign_in(page, known.username, known.password)
-        yield page
-    assert complaints == []
-
-
-def test_a_sentence_is_spoken_and_its_cost_is_told(page: Page) -> None:
-    page.goto(f"{ROOT}/playground")
-    page.fill("#text", TEXT)
-    page.fill("#seed", "7")
-    page.click("text=Speak")
-
-    expect(page.locator("#result")).to_contain_text("First audio after", timeout=60_000)
-    row = page.locator("#list tr")
-    expect(row.locator("td").nth(6)).to_have_text("stop", timeout=60_000)
-    cells = row.locator("td").all_text_contents()
-    assert int(cells[1]) > 0
-    assert float(cells[2]) > 0.5
-    assert (cells[4], cells[5]) == (str(len(TEXT)), "7")
-
-    row.locator("a").click()
-    expect(page.locator("main")).to_contain_text(f"{len(TEXT)} (completed)")
-
-
-def test_a_take_can_be_kept_as_a_file_and_heard_again(page: Page) -> None:
-    page.goto(f"{ROOT}/playground")
-    page.fill("#text", TEXT)
-    page.click("text=Speak")
-    page.wait_for_selector("#list a", timeout=60_000)
-    with page.expect_download() as download:
-        page.click("#list button:text('WAV')")
-    content = download.value.path().read_bytes()
-    with wave.open(io.BytesIO(content)) as file:
-        assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (24_000, 1, 2)
-        seconds = file.getnframes() / 24_000
-    assert f"{seconds:.1f}" == page.locator("#list td").nth(2).text_content()
-
-    page.click("#list button:text('Play')")
-    expect(page.locator("#stop")).to_be_enabled()
-    expect(page.locator("#stop")).to_be_disabled(timeout=60_000)
-
-
-def test_what_was_typed_is_kept_and_quoted_for_a_shell(page: Page) -> None:
-    page.goto(f"{ROOT}/playground")
-    page.fill("#text", TEXT)
-    page.select_option("#voice", index=2)
-    voice = page.input_value("#voice")
-    page.click("nav >> text=Keys")
-    page.click("nav >> text=Playground")
-
-    assert page.input_value("#text") == TEXT
-    assert page.input_value("#voice") == voice
-    command = page.text_content("#command")
-    assert command is not None
-    assert r"It'\''s a quiet morning." in command
-    assert f'"voice":"{voice}"' in command
-
-
-def test_a_refusal_is_told_in_words(page: Page) -> None:
-    page.goto(f"{ROOT}/playground")
-    page.fill("#text", "…")
-    page.route("**/speak", lambda route: route.continue_())
-    page.evaluate("fetch = async () => Response.json({error: {message: 'No.'}}, {status: 400})")
-    page.click("text=Speak")
-    expect(page.locator("#result")).to_have_text("No.")
-    expect(page.locator("#stop")).to_be_disabled()
 
 
 def test_a_key_is_made_shown_once_and_revoked(page: Page) -> None:

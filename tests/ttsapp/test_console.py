@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 from pathlib import Path
 
 import httpx
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
 
 from billing.models import UsageEvent
+from tests.billing.selling import price_book
 from tests.ttsapp.browser import browser
 from tests.ttsapp.conftest import PASSWORD, Party, eventually, speech
-from tests.ttsapp.scripted_engine import EngineThread, ScriptedEngine, spoken
+from tests.ttsapp.scripted_engine import (
+    EngineThread,
+    Script,
+    ScriptedEngine,
+    spoken,
+)
 from ttsapp.audit.services import SYSTEM
 from ttsapp.keys.models import ApiKey
-from ttsapp.tenants.services import restore_tenant, suspend_tenant
+from ttsapp.tenants.models import Role
+from ttsapp.tenants.services import add_member, restore_tenant, suspend_tenant
 
 PAGES = ("", "/playground", "/requests", "/keys", "/usage", "/start")
 
@@ -46,22 +56,51 @@ def test_every_page_opens_and_is_the_current_one(base: str, alice: Party, path: 
 def test_a_test_sentence_streams_and_is_metered(
     base: str, alice: Party, engine: ScriptedEngine
 ) -> None:
-    engine.script.hold_after = 2
+    engine.script = Script(hold_after=2, tells_words=True)
+    body = speech("Hello there.", voice="Ben", seed=7, word_timestamps=True, stream_format="sse")
     with browser(base, "alice") as client:
-        body = {"text": "Hello there.", "voice": "Ben", "seed": 7}
         with client.stream("POST", "/console/alice/speak", json=body) as response:
-            pieces = response.iter_raw()
-            early = next(pieces)
+            lines = response.iter_lines()
+            early = next(lines)
             assert engine.heard[0].ended.is_set() is False
             engine.release.set()
-            assert early + b"".join(pieces) == spoken(5)
+            told = [early, *lines]
         take = client.get(f"/console/alice/takes/{response.headers['x-request-id']}").json()
 
+    events = [json.loads(line.removeprefix("data: ")) for line in told if line]
+    audio = [base64.b64decode(event["audio"]) for event in events if "audio" in event]
+    words = [word["word"] for event in events for word in event.get("words", ())]
     event = UsageEvent.objects.get()
+    assert b"".join(audio) == spoken(5)
+    assert words == ["Hello", "there."]
     assert (event.tenant, event.key, event.billed_characters) == (alice.tenant, None, 12)
     assert engine.heard[0].start.voice.preset == "Ben"
     assert engine.heard[0].start.seed == 7
     assert (take["state"], take["billed_characters"], take["seed"]) == ("ended", 12, 7)
+    assert take["price"] is None
+
+
+@pytest.mark.parametrize(
+    ("role", "price"), [(Role.OWNER, "0.0001 EUR"), (Role.DEVELOPER, "not told")]
+)
+def test_a_take_tells_its_price_to_who_may_read_the_bill(
+    base: str, alice: Party, role: Role, price: str
+) -> None:
+    price_book()
+    user = User.objects.create_user("ann", password=PASSWORD)
+    add_member(SYSTEM, alice.tenant, user, role)
+    with browser(base, "ann") as client:
+        body = speech("Hello there.", stream_format="sse")
+        response = client.post("/console/alice/speak", json=body)
+        url = f"/console/alice/takes/{response.headers['x-request-id']}"
+        take = eventually(lambda: _ended(client.get(url)))
+
+    assert isinstance(take, dict)
+    assert take.get("price", "not told") == price
+
+
+def _ended(response: httpx.Response) -> dict[str, object] | None:
+    return response.json() if response.json().get("state") == "ended" else None
 
 
 def test_the_pages_open_while_the_engine_is_away(
@@ -79,8 +118,6 @@ def test_the_pages_open_while_the_engine_is_away(
 
 
 def test_a_person_without_a_tenant_is_told_so(base: str, transactional_db: None) -> None:
-    from django.contrib.auth.models import User
-
     User.objects.create_user("carol", password=PASSWORD)
     with browser(base, "carol") as client:
         assert "you belong to no tenant" in client.get("/console/").text
@@ -90,7 +127,7 @@ def test_suspended_people_read_why(base: str, alice: Party) -> None:
     suspend_tenant(SYSTEM, alice.tenant, "The invoice of May is open.")
     with browser(base, "alice") as client:
         pages = [client.get(f"/console/alice{path}") for path in PAGES]
-        body = {"text": "Hello.", "voice": "Anna"}
+        body = speech("Hello.", stream_format="sse")
         refused = client.post("/console/alice/speak", json=body)
         restore_tenant(SYSTEM, alice.tenant)
         after = client.get("/console/alice")
@@ -146,19 +183,21 @@ def test_nothing_changes_without_the_csrf_token(base: str, alice: Party, path: s
 @pytest.mark.parametrize(
     ("body", "param"),
     [
-        ({"text": " ", "voice": "Anna"}, "text"),
-        ({"text": "a" * 1001, "voice": "Anna"}, "text"),
-        ({"text": "Hi", "voice": "Zelda"}, "voice"),
-        ({"text": "Hi"}, "voice"),
-        ({"text": "Hi", "voice": "Anna", "x": 1}, "x"),
-        ({"text": "Hi", "voice": "Anna", "seed": -1}, "seed"),
+        ({"input": " "}, "input"),
+        ({"input": "a" * 4097}, "input"),
+        ({"voice": "Zelda"}, "voice"),
+        ({"voice": ...}, "voice"),
+        ({"x": 1}, "x"),
+        ({"seed": -1}, "seed"),
+        ({"stream_format": "audio"}, "stream_format"),
     ],
 )
 def test_a_test_sentence_is_checked(base: str, alice: Party, body: dict, param: str) -> None:
     with browser(base, "alice") as client:
-        response = client.post("/console/alice/speak", json=body)
+        sent = speech("Hi", **{"stream_format": "sse", **body})
+        response = client.post("/console/alice/speak", json=sent)
 
-    assert response.status_code in (400, 404)
+    assert response.status_code == 400
     assert response.json()["error"]["param"] == param
 
 

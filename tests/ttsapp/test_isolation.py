@@ -124,7 +124,7 @@ def test_the_permission_matrix(
     with caller(base, CALLERS[place], alice) as client:
         url = path.format(public_id=alice.key.public_id, request=request)
         if path.endswith("speak"):
-            response = client.post(url, json={"text": "Hello", "voice": "Anna"})
+            response = client.post(url, json=speech("Hello", stream_format="sse"))
         elif method == "POST" and path.endswith("/keys"):
             fields = {"name": "one more", "environment": "live", "scopes": "speech"}
             response = client.post(url, data=fields)

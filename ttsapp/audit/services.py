@@ -8,6 +8,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db import connection
 from django.utils import timezone
 
 from ttsapp import context
@@ -65,6 +66,7 @@ def record(
 
 def append(entry: AuditEntry, scope: str) -> None:
     """Puts the row at the end of its chain, whose lock it holds until the transaction ends."""
+    assert connection.in_atomic_block, "what is audited and its row are one transaction"
     chain = _lock_chain(scope, entry.at.date())
     entry.chain, entry.sequence = chain, chain.length + 1
     entry.hash = hash_of(chain.head, entry.as_row())

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import msgspec
 from django import forms
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -82,7 +83,8 @@ def audit_export(request: HttpRequest, place: Place) -> HttpResponseBase:
         return place.render("audit", {"form": form}, 400)
     entries = _entries(place, form)
     actor, filters = Actor.of(request.user), form.given()
-    record(actor, Action.AUDIT_EXPORTED, place.tenant, "audit", filters=filters)
+    with transaction.atomic():
+        record(actor, Action.AUDIT_EXPORTED, place.tenant, "audit", filters=filters)
     return _export(entries, f"audit-{place.tenant.slug}" if place.tenant else "audit")
 
 

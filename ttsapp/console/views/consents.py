@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from asgiref.sync import async_to_sync
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -103,7 +104,8 @@ def evidence(request: HttpRequest, membership: Membership, name: str) -> HttpRes
         content = storage.get(Blob.EVIDENCE, row.evidence or "0")
     except DamagedError:
         raise Http404 from None
-    record(Actor.of(request.user), Action.EVIDENCE_OPENED, membership.tenant, row.public_id)
+    with transaction.atomic():
+        record(Actor.of(request.user), Action.EVIDENCE_OPENED, membership.tenant, row.public_id)
     is_sound = row.evidence_type == RECORDING
     media_type = "application/octet-stream" if is_sound else row.evidence_type
     response = HttpResponse(content, media_type)

@@ -1,46 +1,67 @@
-"""Hearing a voice: text in, sound out while it is made, and what it cost."""
+"""Hearing voices: text in, sound and words out while they are made, and what it cost."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
-from ttsapp import database, strict
+from billing import selectors as billing
+from billing.prices.quotes import quote
+from billing.templatetags.money import about
+from ttsapp import database
 from ttsapp.console.access import member_fetch, member_page
 from ttsapp.console.shell import page
-from ttsapp.dialects.openai import documents
-from ttsapp.errors import ApiError
+from ttsapp.dialects.openai import codec, documents, events
+from ttsapp.errors import ApiError, invalid
 from ttsapp.http import json_response, request_id
 from ttsapp.keys.authentication import Caller
-from ttsapp.speech import answers
-from ttsapp.speech.order import SEED, Order, check_text, fresh_seed
+from ttsapp.speech.order import Order
+from ttsapp.speech.prepared import whole_text
 from ttsapp.speech.session import Session
 from ttsapp.tenants.models import Membership, Permission
+from ttsapp.voices.catalogue import SpeechModel
 from ttsapp.voices.own import Preset
 from ttsapp.voices.selectors import catalogue
 
-TEXT_LIMIT = 1000
-_FIELDS = {"text": str, "voice": str, "seed": SEED}
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Voices of one model. `tells_words`: it can say when its words are spoken."""
+
+    label: str
+    model: str
+    voices: Sequence[Preset]
+    tells_words: bool
 
 
 @require_safe
 @member_page(Permission.SPEAK)
 def playground(request: HttpRequest, membership: Membership) -> HttpResponse:
-    content = {"voices": async_to_sync(_voices)(_caller(membership)), "text_limit": TEXT_LIMIT}
+    content = {
+        "choices": async_to_sync(_choices)(_caller(membership)),
+        "text_limit": settings.MAX_INPUT_CHARACTERS,
+        "sides": ("A", "B"),
+    }
     return page(request, membership, "playground", content)
 
 
 @member_fetch("POST", Permission.SPEAK)
 async def speak(request: HttpRequest, membership: Membership) -> HttpResponseBase:
-    """Raw PCM, streamed; metered like any other request."""
-    wanted = strict.fields(request.body, _FIELDS, ("text", "voice"))
-    check_text(wanted["text"], TEXT_LIMIT, "text")
-    order = await _order(membership, wanted["voice"], wanted.get("seed"))
-    return await answers.streamed(Session(order, wanted["text"]))
+    """The body is that of the speech API, which a person copies as curl; metered like any other."""
+    body = codec.parse_speech(request.META.get("CONTENT_TYPE", ""), request.body)
+    if not body.is_sse:
+        raise invalid("The playground plays events: send stream_format sse.", "stream_format")
+    order = await _order(_caller(membership), body)
+    prepared = await whole_text(order, body.input, body.wish)
+    return await events.streamed(Session(order, body.input, prepared))
 
 
 @member_fetch("GET", Permission.VIEW)
@@ -49,25 +70,20 @@ async def take(request: HttpRequest, membership: Membership, wanted: UUID) -> Ht
     found = await database.read(documents.speech_request, membership.tenant_id, wanted)
     if found is None:
         raise ApiError(404, "request_not_found", "No such request.", field="id")
+    if membership.may(Permission.VIEW_BILLING):
+        found |= await database.read(_price, membership.tenant_id, wanted)
     return json_response(found)
 
 
-async def _order(membership: Membership, voice: str, seed: int | None) -> Order:
-    caller = _caller(membership)
-    model = (await catalogue(caller)).default()
-    if model is None:
-        raise ApiError(404, "model_not_found", "No model with voices is served.", field="model")
-    return Order(
-        id=request_id(),
-        caller=caller,
-        transport="console",
-        model=model,
-        voice=model.preset(voice),
-        response_format="pcm",
-        language="auto",
-        instructions="",
-        seed=fresh_seed() if seed is None else seed,
-    )
+def _price(tenant_id: int, wanted: UUID) -> dict[str, Any]:
+    event = billing.event(tenant_id, wanted)
+    found = quote(event) if event else None
+    return {"price": about(found.micros, found.currency) if found else None}
+
+
+async def _order(caller: Caller, body: codec.SpeechBody) -> Order:
+    order = codec.order(request_id(), caller, body, await catalogue(caller))
+    return replace(order, transport="console")
 
 
 def _caller(membership: Membership) -> Caller:
@@ -75,11 +91,20 @@ def _caller(membership: Membership) -> Caller:
     return Caller(membership.tenant_id, None, f"user:{membership.user_id}", share=share)
 
 
-async def _voices(caller: Caller) -> tuple[Preset, ...]:
+async def _choices(caller: Caller) -> list[Choice]:
     """The tenant's own first. None while the engine is away: the page says so."""
     try:
         served = await catalogue(caller)
     except ApiError:
-        return ()
-    model = served.default()
-    return (*served.own, *served.shown(model)) if model else ()
+        return []
+    own = [
+        _choice(model, [voice for voice in served.own if voice.model == model.id], "yours")
+        for model in served.models
+    ]
+    shown = [_choice(model, served.shown(model)) for model in served.models]
+    return [each for each in (*own, *shown) if each.voices]
+
+
+def _choice(model: SpeechModel, voices: Sequence[Preset], whose: str = "") -> Choice:
+    label = f"{whose}, by {model.id}" if whose else model.id
+    return Choice(label, model.id, voices, model.tells_words("auto"))

@@ -1,0 +1,40 @@
+"""One product and one browser for the tests of a file, and a person who is signed in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.chromium import DESK, chromium, context, sign_in
+from tests.product.running import Running
+from ttsapp.launch import access
+
+
+@pytest.fixture(scope="session")
+def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with Running(tmp_path_factory.mktemp("browser")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture(params=[DESK], ids=["desk"])
+def page(product: Running, browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """Signed in. Whatever the browser complains of, a broken policy above all, fails the test."""
+    complaints: list[str] = []
+    with context(browser, product.base, request.param, "light") as visit:
+        visit.set_default_timeout(30_000)
+        page = visit.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        known = access.read(product.plan.data / access.FILE)
+        assert known.password
+        sign_in(page, known.username, known.password)
+        yield page
+    assert complaints == []

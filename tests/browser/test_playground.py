@@ -1,0 +1,161 @@
+"""The playground as a person meets it: two takes, heard while the real engine makes them."""
+
+from __future__ import annotations
+
+import io
+import re
+import wave
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.chromium import needs_chromium
+
+pytestmark = [needs_chromium, pytest.mark.timeout(300)]
+
+PLAYGROUND = "/console/default/playground"
+TEXT = "It's a quiet morning."
+LONG = 60_000
+
+
+def side(page: Page, name: str) -> Locator:
+    return page.locator(f"form[data-side='{name}']")
+
+
+def told(take: Locator, what: str) -> Locator:
+    return take.locator(f"[data-part='{what}']")
+
+
+def spoken(page: Page, name: str = "A", text: str = TEXT) -> Locator:
+    """A take, heard to its end and settled."""
+    page.fill("#text", text)
+    take = side(page, name)
+    take.get_by_role("button", name=f"Speak {name}").click()
+    expect(told(take, "ended")).to_have_text("stop", timeout=LONG)
+    expect(told(take, "status")).to_have_text("Played to its end.", timeout=LONG)
+    return take
+
+
+def test_a_sentence_is_spoken_and_its_cost_is_told(page: Page) -> None:
+    page.goto(PLAYGROUND)
+    page.fill("#seed-A", "7")
+    take = spoken(page)
+
+    assert re.fullmatch(r"\d+ ms", told(take, "firstAudio").inner_text())
+    assert told(take, "underruns").inner_text().isdigit()
+    assert float(told(take, "audio").inner_text().removesuffix(" s")) > 0.5
+    assert told(take, "cost").inner_text() == f"{len(TEXT)} characters"
+    assert told(take, "seed").inner_text() == "7"
+    told(take, "ended").locator("a").click()
+    expect(page.locator("main")).to_contain_text(f"{len(TEXT)} (completed)")
+
+
+def test_words_light_up_while_they_are_heard(page: Page) -> None:
+    page.goto(PLAYGROUND)
+    page.evaluate(
+        """lit = [];
+        new MutationObserver((changes) => changes.forEach(({ target }) =>
+            target.className === "now" && lit.push(target.textContent)))
+        .observe(document.querySelector("form[data-side='A'] .words"),
+            { attributes: true, subtree: true })"""
+    )
+    text = "It is a quiet morning, and the sea is very calm today."
+    take = spoken(page, text=text)
+    take.get_by_role("button", name="Play again").click()
+    expect(told(take, "status")).to_have_text("Playing it again.")
+    expect(told(take, "status")).to_have_text("Played to its end.", timeout=LONG)
+
+    words = take.locator(".words span.said").all_inner_texts()
+    assert " ".join(words) == text
+    assert page.evaluate("lit")[-len(words) :] == words
+
+
+def test_two_takes_stand_side_by_side_and_both_are_kept(page: Page) -> None:
+    page.goto(PLAYGROUND)
+    page.fill("#text", TEXT)
+    page.fill("#speed-B", "1.5")
+    page.click("#both")
+    one, other = side(page, "A"), side(page, "B")
+    expect(told(other, "ended")).to_have_text("stop", timeout=2 * LONG)
+    expect(told(one, "ended")).to_have_text("stop")
+
+    assert one.locator("select").input_value() != other.locator("select").input_value()
+    rows = page.locator("#list tr")
+    assert [row.inner_text()[0] for row in rows.all()] == ["B", "A"]
+    assert "at 1.5" in rows.first.inner_text()
+    expect(one.get_by_role("button", name="Play again")).to_be_enabled()
+    expect(other.get_by_role("button", name="Play again")).to_be_enabled()
+
+
+def test_an_earlier_take_is_heard_again_from_the_table(page: Page) -> None:
+    page.goto(PLAYGROUND)
+    take = spoken(page, text="One.")
+    spoken(page, text="Two.")
+    page.locator("#list tr").last.get_by_role("button", name="Play").click()
+    expect(told(take, "words")).to_have_text("One.")
+    expect(told(take, "status")).to_have_text("Played to its end.", timeout=LONG)
+
+
+def test_a_take_can_be_kept_as_a_file(page: Page) -> None:
+    page.goto(PLAYGROUND)
+    take = spoken(page)
+    with page.expect_download() as download:
+        take.get_by_role("button", name="WAV").click()
+    with wave.open(io.BytesIO(download.value.path().read_bytes())) as file:
+        assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (24_000, 1, 2)
+        seconds = file.getnframes() / 24_000
+    assert told(take, "audio").inner_text() == f"{seconds:.1f} s"
+
+
+def test_a_take_can_be_stopped_by_keyboard(page: Page) -> None:
+    page.goto(PLAYGROUND)
+    page.fill("#text", "This sentence goes on for a while, and then on, and on. " * 8)
+    page.focus("#text")
+    page.keyboard.press("Control+Enter")
+    take = side(page, "A")
+    expect(told(take, "status")).to_have_text("Speaking.", timeout=LONG)
+    take.get_by_role("button", name="Stop").focus()
+    page.keyboard.press("Enter")
+    expect(told(take, "status")).to_have_text("Stopped.")
+    expect(told(take, "ended")).to_have_text("cancelled", timeout=LONG)
+
+
+def test_what_was_typed_is_kept_and_quoted_for_a_shell(page: Page) -> None:
+    page.goto(PLAYGROUND)
+    page.fill("#text", TEXT)
+    page.select_option("#voice-B", index=2)
+    voice = page.input_value("#voice-B")
+    page.click("nav >> text=Keys")
+    page.click("nav >> text=Playground")
+
+    assert page.input_value("#text") == TEXT
+    assert page.input_value("#voice-B") == voice
+    page.check("[name=shown][value=B]")
+    command = page.inner_text("#command")
+    assert r"It'\''s a quiet morning." in command
+    assert f'"voice":"{voice}"' in command
+    assert "stream_format" not in command
+
+
+def test_a_take_is_told_as_a_call_of_openais_clients(page: Page) -> None:
+    page.goto(PLAYGROUND)
+    page.fill("#text", TEXT)
+    page.fill("#seed-A", "7")
+    page.select_option("#language", "python")
+    python = page.inner_text("#command")
+    compile(python, "command", "exec")
+    assert f'    input="{TEXT}",\n' in python
+    assert '    extra_body={"seed":7},\n' in python
+
+    page.select_option("#language", "javascript")
+    assert '  response_format: "wav",\n  seed: 7,\n' in page.inner_text("#command")
+
+
+def test_a_refusal_is_told_in_words(page: Page) -> None:
+    page.goto(PLAYGROUND)
+    page.evaluate("fetch = async () => Response.json({error: {message: 'No.'}}, {status: 400})")
+    take = side(page, "A")
+    take.get_by_role("button", name="Speak A").click()
+    expect(told(take, "status")).to_have_text("No.")
+    expect(take.get_by_role("button", name="Stop")).to_be_disabled()
+    assert page.locator("#none").count() == 1
