@@ -17,13 +17,13 @@ from gpu_engine.config import CodecConfig
 from gpu_engine.train.alignment import PHONES, PHONES_PER_FRAME, UNLABELLED
 from gpu_engine.train.codec_data import Recording
 from gpu_engine.train.codec_model import CodecModel, in_context, scale_loss
+from gpu_engine.train.codec_state import settle
 from gpu_engine.train.discriminators import (
     Discriminators,
     adversarial_loss,
     discriminator_loss,
     feature_loss,
 )
-from gpu_engine.train.export import is_run, load_codec
 from gpu_engine.train.losses import LogMel, MelLoss
 from gpu_engine.train.runtime import (
     Captured,
@@ -34,7 +34,6 @@ from gpu_engine.train.runtime import (
     World,
     agreed,
     average,
-    load_shards,
     save_shards,
     share_weights,
 )
@@ -321,51 +320,3 @@ class CodecTrainer:
         save_shards(folder, "codec", averaged.state_dict())
         halves = {name: t.half() for name, t in self.adversaries.state_dict().items()}
         save_shards(folder, "adversaries", halves)
-
-    def resume(self, folder: Path) -> None:
-        """Goes on from an earlier run, or from a speech_tokenizer folder with its encoder: weights
-        and codebooks. Adversaries come from a run only."""
-        if is_run(folder):
-            self._resume_run(folder)
-        else:
-            encoder, decoder = load_codec(folder)
-            self.model.encoder.load_state_dict(encoder.state_dict())
-            self.model.decoder.load_state_dict(decoder.state_dict())
-            self.model.quantizer.take(self.model.decoder)
-        self.resumed = True
-        for mine, p in zip(self.averaged, self.grads.parameters, strict=True):
-            mine.copy_(p.detach())
-
-    def _resume_run(self, folder: Path) -> None:
-        """A phone head of another context starts anew."""
-        state = load_shards(folder, "codec")
-        fresh = self.model.state_dict()
-        first = "phone_head.0.weight"
-        if state[first].shape != fresh[first].shape:
-            state |= {name: t for name, t in fresh.items() if name.startswith("phone_head.")}
-        self.model.load_state_dict(state)
-        self.model.quantizer.absorb(self.model.encoder)
-        self.take_adversaries(folder)
-
-    def take_adversaries(self, folder: Path) -> None:
-        state = {name: t.float() for name, t in load_shards(folder, "adversaries").items()}
-        self.adversaries.load_state_dict(state)
-
-
-@torch.no_grad()
-def settle(model: CodecModel, recording: Recording, recipe: CodecRecipe) -> None:
-    """Fits the norm and the codebooks to weights that changed under them.
-
-    Averaged weights give latents of another scale than the last step's (a factor of 4 was seen):
-    without this every frame fell on one entry.
-    """
-    quantizer = model.quantizer
-    quantizer.norm.steps.zero_()
-    for step in range(2 * recipe.settle_steps):
-        audio, _ = recording.windows(recipe.rows, recipe.frames)
-        quantizer(model.encoder.latents(audio), quantize=True, dropout=0.0)
-        if step < recipe.settle_steps:
-            quantizer.norm.follow()
-        else:
-            quantizer.semantic.follow()
-            quantizer.acoustic.follow()

@@ -20,6 +20,7 @@ from gpu_engine.models.codec import CodecDecoder, CodecEncoder
 from gpu_engine.train.codec import CodecRecipe, CodecTrainer
 from gpu_engine.train.codec_data import Recording
 from gpu_engine.train.codec_model import CodecModel
+from gpu_engine.train.codec_state import take_adversaries
 from gpu_engine.train.export import halved, is_run, load_codec
 from gpu_engine.train.runtime import Log, World
 from gpu_engine.train.tiny import codec_json
@@ -37,7 +38,7 @@ class DecoderTrainer(CodecTrainer):
         self.codec, self.config = codec, config
         super().__init__(config, recipe, recording, world)
         if is_run(codec):
-            self.take_adversaries(codec)
+            take_adversaries(self, codec)
 
     def make_model(self, config: CodecConfig) -> CodecModel:
         """Only what comes after the codebooks learns."""

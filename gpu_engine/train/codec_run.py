@@ -14,6 +14,7 @@ from gpu_engine.train.codec import CodecRecipe, CodecTrainer
 from gpu_engine.train.codec_data import Recording, Spoken, record
 from gpu_engine.train.codec_decoder import DecoderTrainer
 from gpu_engine.train.codec_model import TINY_CODEC
+from gpu_engine.train.codec_state import resume as go_on
 from gpu_engine.train.runtime import Log, World
 
 
@@ -37,7 +38,7 @@ def train_codec(
     recording = _record(corpus, hours, world, out)
     trainer = CodecTrainer(config, recipe, recording, world)
     if resume is not None:
-        trainer.resume(resume)
+        go_on(trainer, resume)
     _train(trainer, out, deadline)
     return trainer
 

@@ -13,11 +13,12 @@ from safetensors.torch import save_file
 from gpu_engine.config import CodecConfig
 from gpu_engine.train import runtime
 from gpu_engine.train.alignment import PHONES, UNLABELLED
-from gpu_engine.train.codec import CodecRecipe, CodecTrainer, settle
+from gpu_engine.train.codec import CodecRecipe, CodecTrainer
 from gpu_engine.train.codec_data import Recording, record
 from gpu_engine.train.codec_model import TINY_CODEC, export, in_context, scale_loss
 from gpu_engine.train.codec_quantizer import RunningCodebooks
 from gpu_engine.train.codec_run import train_codec
+from gpu_engine.train.codec_state import resume, settle
 from gpu_engine.train.losses import mel_filters
 from gpu_engine.train.runtime import Log, Schedule, World, load_shards, save_shards
 
@@ -204,7 +205,7 @@ def test_a_run_that_named_phones_from_one_frame_can_be_resumed(
     state["phone_head.0.weight"] = state["phone_head.0.weight"][:, 8:]
     save_shards(tmp_path, "codec", state)
     fresh = trainer.model.phone_head[0].weight.clone()
-    trainer.resume(tmp_path)
+    resume(trainer, tmp_path)
     assert torch.equal(trainer.model.phone_head[0].weight, fresh)
 
 
@@ -212,7 +213,7 @@ def test_resumed_run_continues_from_the_averaged_weights(tmp_path: Path) -> None
     recipe = dataclasses.replace(RECIPE, seconds=1.5, log_every=1)
     first = train_codec([humming()], 8 / 3600, recipe, HERE, tmp_path / "a", config=micro_codec())
     second = CodecTrainer(micro_codec(), recipe, recording(), HERE)
-    second.resume(tmp_path / "a")
+    resume(second, tmp_path / "a")
     saved = load_shards(tmp_path / "a", "codec")
     assert first.step > 0
     assert torch.equal(second.averaged[0], saved["encoder.encoder.layers.0.conv.weight"])

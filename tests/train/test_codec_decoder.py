@@ -10,9 +10,10 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from gpu_engine.train.codec import CodecTrainer, settle
+from gpu_engine.train.codec import CodecTrainer
 from gpu_engine.train.codec_decoder import DecoderTrainer
 from gpu_engine.train.codec_model import CodecModel, export
+from gpu_engine.train.codec_state import resume, settle
 from gpu_engine.train.export import load_codec
 from tests.train.test_codec import HERE, RECIPE, micro_codec, recording
 
@@ -72,7 +73,7 @@ def test_a_finished_codec_goes_on_with_its_codes(finished: Path) -> None:
     torch.set_num_threads(1)
     audio, _ = recording().windows(16, 8)
     trainer = CodecTrainer(micro_codec(), RECIPE, recording(), HERE)
-    trainer.resume(finished)
+    resume(trainer, finished)
     # when its norm is fitted to what it hears
     with torch.no_grad():
         for _ in range(20):
