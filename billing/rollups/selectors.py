@@ -10,13 +10,14 @@ from operator import add
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, QuerySet, Sum
-from django.db.models.functions import Trunc, TruncHour
+from django.db.models import BigIntegerField, F, QuerySet, Sum
+from django.db.models.functions import Cast, Trunc, TruncHour
 from django.utils import timezone
 
 from billing.models import Retention, UsageEvent
 from billing.rollups.measures import DIMENSIONS, MEASURES, Place
 from billing.rollups.models import Grain, Rollup
+from billing.statements import read_rows
 from ttsapp import ids
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -44,19 +45,17 @@ def sums(
     UTC) and `measures`. `since` is in the range, `until` is not. `scope` filters: `tenant_id=1`.
 
     Without `by` and `interval` there is one row, of zeros if nothing was used."""
-    columns = (*(("start",) if interval else ()), *by)
-    added: dict[tuple[Any, ...], list[int]] = {}
-    if not columns:
-        added[()] = [0] * len(measures)
+    names = (*(("start",) if interval else ()), *by, *measures)
+    places = len(names) - len(measures)
+    added: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    if not places:
+        added[()] = (0,) * len(measures)
     for span in spans(since, until, finest=interval):
         for row in _of_span(span, measures, by, interval, scope):
-            place, values = row[: len(columns)], row[len(columns) :]
+            place = row[:places]
             have = added.get(place)
-            added[place] = list(values) if have is None else list(map(add, have, values))
-    return [
-        dict(zip(columns, place, strict=True)) | dict(zip(measures, values, strict=True))
-        for place, values in added.items()
-    ]
+            added[place] = row if have is None else (*place, *map(add, have[places:], row[places:]))
+    return [dict(zip(names, row, strict=True)) for row in added.values()]
 
 
 def total(since: datetime, until: datetime, measures: Sequence[str], **scope: Any) -> Row:
@@ -121,28 +120,32 @@ def _of_span(
     rows: Any
     if span.grain is None:
         rows = UsageEvent.objects.filter(**of_time(span.since, span.until), **scope)
-        found = {f"sum_{name}": MEASURES[name] for name in measures}
+        found = {f"sum_{name}": _whole(MEASURES[name]) for name in measures}
     else:
         rows = Rollup.objects.filter(
             grain=span.grain, start__gte=span.since, start__lt=span.until, **scope
         )
-        found = {f"sum_{name}": Sum(name, default=0) for name in measures}
+        found = {f"sum_{name}": _whole(Sum(name, default=0)) for name in measures}
     columns = list(by)
     if interval:
         rows = rows.annotate(interval=_beginning(span.grain, interval))
         columns.insert(0, "interval")
     if not columns:
         return [tuple(rows.aggregate(**found).values())]
-    summed: Iterable[tuple[Any, ...]] = (
+    return read_rows(
         rows.order_by().values(*columns).annotate(**found).values_list(*columns, *found)
     )
-    return summed
 
 
 def _beginning(grain: Grain | None, interval: str) -> Any:
     if grain is None:
         return Trunc("started_at", interval, tzinfo=UTC)
     return F("start") if grain == interval else Trunc("start", interval, tzinfo=UTC)
+
+
+def _whole(value: Any) -> Any:
+    """Postgres adds up to decimals."""
+    return Cast(value, BigIntegerField())
 
 
 def _kept(rows: QuerySet[Any], day: datetime) -> QuerySet[Any]:

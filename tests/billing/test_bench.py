@@ -8,7 +8,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from billing.bench import year
+from billing.bench import questions
 from billing.bench.load import measure
 from billing.models import Reservation, UsageEvent
 from billing.upkeep.reconciliation import reconcile
@@ -35,5 +35,5 @@ async def test_every_request_of_the_load_is_metered(alice: Tenant) -> None:
 
 def test_every_question_has_an_answer(alice: Tenant) -> None:
     use(alice, timezone.now() - timedelta(days=1))
-    for ask in year.questions(alice).values():
-        assert len(year.timed(ask, repeats=1)) == 1
+    for ask in questions.questions(alice).values():
+        assert len(questions.timed(ask, repeats=1)) == 1
