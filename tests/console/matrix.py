@@ -15,6 +15,8 @@ class Row:
 
 WEBHOOK = {"url": "https://hooks.example.com/"}
 ENGINE_ACT = {"voice": "anna", "reason": "Because."}
+NO_VIEW = "01900000-0000-7000-8000-000000000000"
+VIEW = {"name": "Failed", "query": "ended=error&actor=ann", "is_shared": "on"}
 DELIVERY = "deliveries/01900000-0000-7000-8000-000000000000/resend"
 
 
@@ -74,6 +76,16 @@ TENANT = (
     Row("/console/alice/webhooks/0", "GET", tenant(403, 404, 404, 404)),
     Row("/console/alice/webhooks/0/test", "POST", tenant(403, 404, 404, 404)),
     Row(f"/console/alice/webhooks/0/{DELIVERY}", "POST", tenant(403, 404, 404, 404)),
+    *(
+        Row(f"/console/alice/{name}.csv", "GET", tenant(200, 200, 200, 200))
+        for name in ("requests", "keys", "members", "voices", "consents", "alerts")
+    ),
+    Row("/console/alice/webhooks.csv", "GET", tenant(403, 200, 200, 200)),
+    Row("/console/alice/audit.csv", "GET", tenant(403, 403, 200, 200)),
+    Row("/console/alice/views/of/requests", "POST", tenant(302, 302, 302, 302), VIEW),
+    Row("/console/alice/views/of/audit", "POST", tenant(404, 404, 302, 302), VIEW),
+    Row("/console/alice/views/of/none", "POST", tenant(404, 404, 404, 404), VIEW),
+    Row(f"/console/alice/views/{NO_VIEW}/remove", "POST", tenant(404, 404, 404, 404)),
     Row("/console/alice/settings", "GET", tenant(403, 403, 200, 200)),
     Row("/console/alice/settings", "POST", tenant(403, 403, 302, 302), {"name": "Alicia"}),
     Row("/console/alice/audit", "GET", tenant(403, 403, 200, 200)),
@@ -92,6 +104,13 @@ PLATFORM = (
     Row("/platform/webhooks/0/test", "POST", platform(403, 404)),
     Row(f"/platform/webhooks/0/{DELIVERY}", "POST", platform(403, 404)),
     Row("/platform/audit", "GET", platform(200, 200)),
+    *(
+        Row(f"/platform/{name}.csv", "GET", platform(200, 200))
+        for name in ("audit", "tenants", "prices", "alerts")
+    ),
+    Row("/platform/webhooks.csv", "GET", platform(403, 200)),
+    Row("/platform/views/of/audit", "POST", platform(302, 302), VIEW),
+    Row(f"/platform/views/{NO_VIEW}/remove", "POST", platform(404, 404)),
     Row("/platform/audit.jsonl", "GET", platform(200, 200)),
     Row("/platform/settings", "GET", platform(200, 200)),
     Row(

@@ -67,6 +67,8 @@ class Action(StrEnum):
     VOICE_PINNED = "engine.voice_pinned", "pinned a voice to an engine"
     VOICE_UNPINNED = "engine.voice_unpinned", "unpinned a voice from an engine"
     VOICE_UNLOADED = "engine.voice_unloaded", "unloaded a voice from an engine"
+    VIEW_SHARED = "view.shared", "shared a view of a list"
+    VIEW_REMOVED = "view.removed", "removed a shared view of a list"
     METERING_CHECKED = "metering.checked", "asked for a check of the ledger"
     AUDIT_EXPORTED = "audit.exported", "exported the audit log"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -14,10 +15,16 @@ from ttsapp.alerts import selectors, services
 from ttsapp.alerts.models import Alert
 from ttsapp.alerts.rules import BY_CODE
 from ttsapp.audit.services import Actor, scope_of
+from ttsapp.console import exports
 from ttsapp.console.places import Place
 
 HOURS = ((0, "not at all"), (1, "an hour"), (8, "8 hours"), (24, "a day"), (168, "a week"))
-MOST_ADDRESSES = 20
+MOST_ADDRESSES, MOST_CHANGES = 20, 10_000
+COLUMNS: exports.Columns = {
+    "at": attrgetter("at"),
+    "alert": attrgetter("alert.rule"),
+    **{name: attrgetter(name) for name in ("before", "after", "text", "was_told")},
+}
 
 
 class MuteForm(forms.Form):
@@ -50,6 +57,11 @@ class RuleForm(forms.Form):
 
 def alerts(request: HttpRequest, place: Place) -> HttpResponse:
     return show(place, AddressesForm(initial={"addresses": ", ".join(_addresses(place))}))
+
+
+def changes_csv(request: HttpRequest, place: Place) -> HttpResponse:
+    found = selectors.changes(place.tenant_id, MOST_CHANGES)
+    return exports.table(COLUMNS, found, "alerts")
 
 
 def set_addresses(request: HttpRequest, place: Place) -> HttpResponse:

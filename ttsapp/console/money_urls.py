@@ -21,6 +21,7 @@ of_tenant = [
 ]
 of_platform = [
     path("prices", prices.price_books, name="price_books"),
+    path("prices.csv", prices.price_books_csv, name="price_books_csv"),
     path("prices/<slug:slug>", prices.price_book, name="price_book"),
     path("prices/<slug:slug>/default", prices.make_default, name="make_default"),
     path("costs", costs.costs, name="costs"),

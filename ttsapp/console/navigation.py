@@ -60,6 +60,12 @@ PLATFORM = (
 )
 
 
+def may_open(is_platform: bool, page: str, may: Container[Enum]) -> bool:
+    """Whether a page of the navigation is theirs."""
+    entries = PLATFORM if is_platform else TENANT
+    return any(entry.page == page and entry.permission in may for entry in entries)
+
+
 def of_tenant(slug: str, page: str, may: Container[Enum]) -> Sequence[Link]:
     return tuple(_links("console", TENANT, page, may, (slug,)))
 

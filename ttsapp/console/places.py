@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from functools import wraps
 from typing import Any
 
@@ -18,6 +19,7 @@ from ttsapp.tenants.models import (
     Permission,
     PlatformPermission,
     PlatformRole,
+    Role,
     Tenant,
 )
 
@@ -30,6 +32,7 @@ class Place:
     """`tenant` is None for the installation."""
 
     tenant: Tenant | None
+    permissions: frozenset[Enum]
     render: Render
     _routes: str
     _arguments: tuple[str, ...]
@@ -46,14 +49,15 @@ def of_tenant(request: HttpRequest, membership: Membership) -> Place:
     def render(name: str, content: dict[str, Any], status: int) -> HttpResponse:
         return shell.page(request, membership, name, content, status)
 
-    return Place(membership.tenant, render, "console", (membership.tenant.slug,))
+    may = frozenset[Enum](Role(membership.role).permissions)
+    return Place(membership.tenant, may, render, "console", (membership.tenant.slug,))
 
 
 def of_platform(request: HttpRequest, role: PlatformRole) -> Place:
     def render(name: str, content: dict[str, Any], status: int) -> HttpResponse:
         return shell.platform_page(request, role, name, content, status)
 
-    return Place(None, render, "platform", ())
+    return Place(None, frozenset[Enum](role.permissions), render, "platform", ())
 
 
 def for_members(permission: Permission, page: View) -> View:

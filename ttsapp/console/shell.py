@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from functools import partial
 from typing import Any
@@ -11,9 +11,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.functional import SimpleLazyObject
 
-from ttsapp.console import navigation
+from ttsapp.console import lists, navigation
 from ttsapp.tenants import selectors as tenants
-from ttsapp.tenants.models import Membership, PlatformRole, Role
+from ttsapp.tenants.models import Membership, PlatformRole, Role, Tenant
 
 
 def page(
@@ -33,6 +33,7 @@ def page(
         "may": _named(permissions),
         "links": navigation.of_tenant(tenant.slug, content.get("page", name), permissions),
         "base": request.build_absolute_uri("/").rstrip("/"),
+        "list": _tools(request, tenant, name, ("console", tenant.slug)),
     }
     return render(request, f"console/{name}.html", around | content, status=status)
 
@@ -47,8 +48,14 @@ def platform_page(
         "platform_role": role,
         "may": _named(role.permissions),
         "links": navigation.of_platform(content.get("page", name), role.permissions),
+        "list": _tools(request, None, name, ("platform",)),
     }
     return render(request, f"platform/{name}.html", around | content, status=status)
+
+
+def _tools(request: HttpRequest, tenant: Tenant | None, name: str, where: Sequence[str]) -> Any:
+    """What a list has above it, asked for where it is shown."""
+    return SimpleLazyObject(partial(lists.tools, request, tenant, name, where))
 
 
 def person(request: HttpRequest) -> dict[str, Any]:

@@ -13,6 +13,7 @@ _CONSENT = f"{_CONSENTS}/of/<str:name>"
 
 routes = [
     path(_VOICES, voices.voices, name="voices"),
+    path(f"{_VOICES}.csv", voices.voices_csv, name="voices_csv"),
     path(f"{_VOICES}/clone", voice_making.clone, name="clone"),
     path(f"{_VOICES}/check", voice_making.check, name="check_recording"),
     path(f"{_VOICES}/design", voice_making.design, name="design"),
@@ -24,6 +25,7 @@ routes = [
     path(f"{_VOICE}/delete", voices.delete_voice, name="delete_voice"),
     path(f"{_VOICE}/previews/<int:place>", voices.preview, name="preview"),
     path(_CONSENTS, consents.consents, name="consents"),
+    path(f"{_CONSENTS}.csv", consents.consents_csv, name="consents_csv"),
     path(f"{_CONSENTS}/new", consents.new_consent, name="new_consent"),
     path(_CONSENT, consents.consent, name="consent"),
     path(f"{_CONSENT}/withdraw", consents.withdraw, name="withdraw_consent"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from uuid import UUID
 
 from django import forms
@@ -11,6 +12,7 @@ from django.shortcuts import redirect
 from ttsapp.alerts import selectors, sending, webhooks
 from ttsapp.alerts.models import Webhook
 from ttsapp.audit.services import Actor
+from ttsapp.console import exports
 from ttsapp.console.places import Place
 from ttsapp.errors import ApiError
 
@@ -22,6 +24,7 @@ ACTIONS = (
     ("rotate", "New secret", "", "From the next delivery on only the new secret fits."),
     ("remove", "Remove", "", "Nothing is sent to it any more, and its deliveries are forgotten."),
 )
+COLUMNS: exports.Columns = {name: attrgetter(name) for name in ("url", "is_active", "created_at")}
 
 
 class WebhookForm(forms.Form):
@@ -47,6 +50,10 @@ def index(request: HttpRequest, place: Place) -> HttpResponse:
             return redirect(place.url("webhook", made.pk))
     content = {"form": form, "webhooks": selectors.webhooks(place.tenant_id)}
     return place.render("webhooks", content, 400 if form.errors else 200)
+
+
+def index_csv(request: HttpRequest, place: Place) -> HttpResponse:
+    return exports.table(COLUMNS, selectors.webhooks(place.tenant_id), "webhooks")
 
 
 def detail(request: HttpRequest, place: Place, webhook_id: int) -> HttpResponse:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from ttsapp.alerts import selectors, services
 from ttsapp.audit.services import Actor
@@ -52,3 +52,9 @@ def rule(request: HttpRequest, role: PlatformRole, code: str) -> HttpResponse:
     content = {"rule": now, "form": form, "page": "alerts"}
     status = 400 if form.errors else 200
     return places.of_platform(request, role).render("alert_rule", content, status)
+
+
+@require_safe
+@platform_page(PlatformPermission.VIEW)
+def alerts_csv(request: HttpRequest, role: PlatformRole) -> HttpResponse:
+    return alert_pages.changes_csv(request, places.of_platform(request, role))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from operator import attrgetter
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from billing.prices import forms, selectors, services
 from billing.prices.books import Book
 from billing.prices.models import PriceBook
 from ttsapp.audit.services import Actor
+from ttsapp.console import exports
 from ttsapp.console.access import platform_page, require
 from ttsapp.console.platform.refusals import refused
 from ttsapp.console.shell import platform_page as page
@@ -27,6 +29,15 @@ class Shown:
     row: PriceBook
     prices: Book | None
     now: int | None
+
+
+COLUMNS: exports.Columns = {
+    **{name: attrgetter(f"row.{name}") for name in ("name", "slug", "currency", "is_default")},
+    "version_in_force": attrgetter("now"),
+    "tenants": lambda shown: " ".join(
+        agreement.tenant.slug for agreement in shown.row.agreements.all()
+    ),
+}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -83,6 +94,12 @@ def _rates(shown: Shown) -> Any:
     """Beginning with the latest version's."""
     last = shown.prices.versions[-1] if shown.prices else None
     return forms.RatesFormSet(initial=forms.rows(last))
+
+
+@require_safe
+@platform_page(PlatformPermission.VIEW)
+def price_books_csv(request: HttpRequest, role: PlatformRole) -> HttpResponse:
+    return exports.table(COLUMNS, map(_shown, selectors.books()), "price-books")
 
 
 def _list(

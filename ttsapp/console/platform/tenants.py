@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from django import forms
 from django.conf import settings
 from django.core.paginator import Paginator
@@ -9,9 +11,10 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from ttsapp.audit.services import Actor
+from ttsapp.console import exports
 from ttsapp.console.access import platform_page, require
 from ttsapp.console.shell import platform_page as page
 from ttsapp.console.views.members import Invited, link
@@ -23,6 +26,13 @@ from ttsapp.tenants.models import Invitation, PlatformPermission, PlatformRole, 
 from ttsapp.tenants.names import check_line
 
 PAGE = 50
+COLUMNS: exports.Columns = {
+    name: attrgetter(name)
+    for name in (
+        *("name", "slug", "created_at", "suspended_at", "suspended_because"),
+        *("member_count", "key_count", *NAMES),
+    )
+}
 
 
 class SearchForm(forms.Form):
@@ -52,6 +62,17 @@ def tenants(request: HttpRequest, role: PlatformRole) -> HttpResponse:
     if request.method == "POST":
         return _create(request, role)
     return _list(request, role, NewTenantForm())
+
+
+@require_safe
+@platform_page(PlatformPermission.VIEW)
+def tenants_csv(request: HttpRequest, role: PlatformRole) -> HttpResponse:
+    search = SearchForm(request.GET)
+    if not search.is_valid():
+        return page(request, role, "tenants", {"search": search}, status=400)
+    wanted = search.cleaned_data
+    found = selectors.counted(selectors.tenants(wanted["q"], wanted["state"]))
+    return exports.table(COLUMNS, found, "tenants")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

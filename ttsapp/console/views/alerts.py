@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from ttsapp.console import alert_pages, places
 from ttsapp.console.access import member_page
@@ -26,3 +26,9 @@ def alerts(request: HttpRequest, membership: Membership) -> HttpResponse:
 @member_page(Permission.MANAGE_SETTINGS)
 def mute(request: HttpRequest, membership: Membership, code: str) -> HttpResponse:
     return alert_pages.mute(request, places.of_tenant(request, membership), code)
+
+
+@require_safe
+@member_page(Permission.VIEW)
+def alerts_csv(request: HttpRequest, membership: Membership) -> HttpResponse:
+    return alert_pages.changes_csv(request, places.of_tenant(request, membership))

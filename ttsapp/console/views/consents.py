@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from asgiref.sync import async_to_sync
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
@@ -11,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from ttsapp.audit.actions import Action
 from ttsapp.audit.services import Actor, record
+from ttsapp.console import exports
 from ttsapp.console.access import member_page
 from ttsapp.console.shell import page
 from ttsapp.console.views.voice_making import content_of
@@ -23,12 +26,27 @@ from ttsapp.voices.models import Consent
 from ttsapp.voices.services import consents as services
 from ttsapp.voices.storage import Blob, DamagedError
 
+COLUMNS: exports.Columns = {
+    name: attrgetter(name)
+    for name in (
+        *("public_id", "name", "state", "person", "relation", "purposes", "territory"),
+        *("created_at", "expires_at", "live_voices"),
+    )
+}
+
 
 @require_safe
 @member_page(Permission.VIEW)
 def consents(request: HttpRequest, membership: Membership) -> HttpResponse:
     rows = selectors.consents(membership.tenant).prefetch_related("voices")
     return page(request, membership, "consents", {"consents": rows, "page": "voices"})
+
+
+@require_safe
+@member_page(Permission.VIEW)
+def consents_csv(request: HttpRequest, membership: Membership) -> HttpResponse:
+    tenant = membership.tenant
+    return exports.table(COLUMNS, selectors.consents(tenant), f"consents-{tenant.slug}")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

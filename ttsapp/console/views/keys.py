@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 from datetime import datetime, timedelta
+from operator import attrgetter
 
 from django import forms
 from django.conf import settings
@@ -15,6 +16,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from ttsapp.audit.services import Actor
+from ttsapp.console import exports
 from ttsapp.console.access import member_page
 from ttsapp.console.shell import page
 from ttsapp.keys import selectors, services
@@ -27,6 +29,14 @@ from ttsapp.tenants.names import check_line
 # The new key waits for its one showing in its maker's own browser: nothing on the server keeps it.
 COOKIE = "new_key"
 COOKIE_SECONDS = 120
+
+
+COLUMNS: exports.Columns = {
+    **{name: attrgetter(name) for name in ("public_id", "name", "environment", "state")},
+    **{name: attrgetter(name) for name in ("created_at", "created_by", "expires_at")},
+    **{name: attrgetter(name) for name in ("last_used_at", "last_used_address")},
+    "scopes": lambda key: " ".join(key.scopes),
+}
 
 
 class KeyForm(KeyRulesForm):
@@ -49,6 +59,13 @@ def keys(request: HttpRequest, membership: Membership) -> HttpResponse:
     if request.method == "POST":
         return _create(request, membership)
     return _list(request, membership, KeyForm())
+
+
+@require_safe
+@member_page(Permission.VIEW)
+def keys_csv(request: HttpRequest, membership: Membership) -> HttpResponse:
+    tenant = membership.tenant
+    return exports.table(COLUMNS, selectors.of_tenant(tenant), f"keys-{tenant.slug}")
 
 
 def _create(request: HttpRequest, membership: Membership) -> HttpResponse:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from ttsapp.audit.services import Actor
+from ttsapp.console import exports
 from ttsapp.console.access import member_page
 from ttsapp.console.shell import page
 from ttsapp.errors import ApiError
@@ -35,6 +37,12 @@ class Right:
     may: tuple[bool, ...]
 
 
+COLUMNS: exports.Columns = {
+    "name": attrgetter("user.username"),
+    "role": attrgetter("role"),
+    "since": attrgetter("created_at"),
+    "last_signed_in": attrgetter("user.last_login"),
+}
 RIGHTS = tuple(
     Right(permission.value.replace("_", " "), tuple(role.may(permission) for role in Role))
     for permission in Permission
@@ -47,6 +55,13 @@ def members(request: HttpRequest, membership: Membership) -> HttpResponse:
     if request.method == "POST":
         return _invite(request, membership)
     return _list(request, membership, InvitationForm(giver=Role(membership.role)))
+
+
+@require_safe
+@member_page(Permission.VIEW)
+def members_csv(request: HttpRequest, membership: Membership) -> HttpResponse:
+    tenant = membership.tenant
+    return exports.table(COLUMNS, selectors.members(tenant), f"members-{tenant.slug}")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
 from typing import Any, ClassVar
 from uuid import UUID
 
 from django import forms
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from billing import reports
 from billing import selectors as billing
+from ttsapp.console import exports
 from ttsapp.console.access import member_page
 from ttsapp.console.periods import DatesForm
 from ttsapp.console.shell import page
@@ -30,6 +35,20 @@ class Row:
     log: RequestLog
     charged: int
     voice: str
+
+
+COLUMNS: exports.Columns = {
+    **{
+        name: attrgetter(f"log.{name}")
+        for name in ("id", "at", "ended", "error_code", "status", "characters")
+    },
+    "charged": attrgetter("charged"),
+    "audio_seconds": lambda row: f"{row.log.audio_seconds:.3f}",
+    **{name: attrgetter(f"log.{name}") for name in ("first_audio_ms", "total_ms", "model")},
+    "voice": attrgetter("voice"),
+    **{name: attrgetter(f"log.{name}") for name in ("transport", "response_format")},
+    "key": lambda row: row.log.key.name if row.log.key else reports.CONSOLE,
+}
 
 
 class SearchForm(DatesForm):
@@ -82,6 +101,18 @@ def requests(request: HttpRequest, membership: Membership) -> HttpResponse:
 
 @require_safe
 @member_page(Permission.VIEW)
+def requests_csv(request: HttpRequest, membership: Membership) -> HttpResponseBase:
+    """All that match, newest first."""
+    tenant = membership.tenant
+    form = SearchForm(request.GET, tenant)
+    if not form.is_valid():
+        return page(request, membership, "requests", {"form": form, "rows": ()}, status=400)
+    format = exports.csv_of(COLUMNS, partial(_rows, tenant))
+    return exports.stream(history.find(tenant, form.search()), f"requests-{tenant.slug}", format)
+
+
+@require_safe
+@member_page(Permission.VIEW)
 def request_detail(request: HttpRequest, membership: Membership, wanted: UUID) -> HttpResponse:
     log = speech.request(membership.tenant_id, wanted)
     is_open = log is None and billing.is_open(membership.tenant_id, wanted)
@@ -100,7 +131,7 @@ def request_detail(request: HttpRequest, membership: Membership, wanted: UUID) -
     return page(request, membership, "request", content)
 
 
-def _rows(tenant: Tenant, logs: list[RequestLog]) -> list[Row]:
+def _rows(tenant: Tenant, logs: Sequence[RequestLog]) -> list[Row]:
     charges = billing.charges(tenant.pk, (log.pk for log in logs))
     named = labels(tenant.pk, (log.voice for log in logs))
     return [Row(log, charges.get(log.pk, 0), named.get(log.voice, log.voice)) for log in logs]

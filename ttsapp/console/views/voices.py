@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from asgiref.sync import async_to_sync
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
@@ -9,6 +11,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from ttsapp.audit.services import Actor
+from ttsapp.console import exports
 from ttsapp.console.access import member_page
 from ttsapp.console.shell import page
 from ttsapp.errors import ApiError
@@ -23,6 +26,15 @@ from ttsapp.voices.services import cloning, registry, sharing
 
 NOTHING = Catalogue(())
 OWNERS = ("own", "shared", "preset")
+COLUMNS: exports.Columns = {
+    **{
+        name: attrgetter(name)
+        for name in ("id", "name", "owner", "kind", "state", "language", "description")
+    },
+    "tags": lambda card: " ".join(card.tags),
+    "requests_30_days": attrgetter("use.requests"),
+    "characters_30_days": attrgetter("use.characters"),
+}
 
 
 @require_safe
@@ -31,15 +43,29 @@ def voices(request: HttpRequest, membership: Membership) -> HttpResponse:
     return show_library(request, membership, CodeForm())
 
 
+@require_safe
+@member_page(Permission.VIEW)
+def voices_csv(request: HttpRequest, membership: Membership) -> HttpResponse:
+    found = _cards(request, membership, _served(membership))
+    return exports.table(COLUMNS, found, f"voices-{membership.tenant.slug}")
+
+
+def _cards(
+    request: HttpRequest, membership: Membership, served: Catalogue | None
+) -> list[library.Card]:
+    """Those that match the address's filters."""
+    found = library.cards(membership.tenant_id, served or NOTHING)
+    text, owner = request.GET.get("q", "").casefold(), request.GET.get("owner", "")
+    return [card for card in found if _matches(card, text, owner)]
+
+
 def show_library(
     request: HttpRequest, membership: Membership, form: CodeForm, status: int = 200
 ) -> HttpResponse:
     served = _served(membership)
-    found = library.cards(membership.tenant_id, served or NOTHING)
-    text, owner = request.GET.get("q", "").casefold(), request.GET.get("owner", "")
     content = {
-        "cards": [card for card in found if _matches(card, text, owner)],
-        "is_filtered": bool(text or owner),
+        "cards": _cards(request, membership, served),
+        "is_filtered": bool(request.GET.get("q") or request.GET.get("owner")),
         "is_away": served is None,
         "may_clone": served is not None and served.maker(in_context=False) is not None,
         "may_design": served is not None and served.describer() is not None,

@@ -2,7 +2,7 @@
 const place = document.getElementById("live");
 const how = document.getElementById("how");
 const traces = new Map();
-const [SECONDS, RETRY_MS] = [120, 10_000];
+const [SECONDS, STEP, RETRY_MS] = [120, 10, 10_000];
 let socketed = false;
 
 const find = (found, path) => path.split(".").reduce((at, name) => at?.[name], found);
@@ -16,7 +16,7 @@ const rows = () => [...document.querySelectorAll("h2[id^=engine-]")].map((head, 
   ...LISTS.map((list) => document.querySelectorAll(`[data-live^="engines.${at}.${list}."][data-live$=".name"]`).length),
 ]);
 // What somebody is writing is not taken from them.
-const isInUse = () => document.querySelector("main details[open], main [role=alert]") !== null;
+const isInUse = () => document.querySelector(".sure[open], main [role=alert]") !== null;
 
 function trace(line, value) {
   const values = traces.get(line) ?? [];
@@ -28,6 +28,29 @@ function trace(line, value) {
   idle.hidden = values.some((each) => each > 0);
   const start = SECONDS - values.length;
   line.setAttribute("points", values.map((each, at) => `${start + at},${100 - each}`).join(" "));
+}
+
+// What the lines of an engine show, in ten-second means.
+function tabulate(body) {
+  const lines = ["streams_share", "busy_share"].map((name) => `[data-trace="engines.${body.dataset.history}.${name}"]`);
+  const kept = lines.map((line) => traces.get(document.querySelector(line)) ?? []);
+  const rows = [];
+  for (let ago = 0; ago < kept[0].length; ago += STEP) {
+    const row = document.createElement("tr");
+    const head = document.createElement("th");
+    head.scope = "row";
+    head.textContent = ago ? `${ago} s ago` : "now";
+    row.append(head, ...kept.map((values) => mean(values.slice(Math.max(0, values.length - ago - STEP), values.length - ago))));
+    rows.push(row);
+  }
+  body.replaceChildren(...rows);
+}
+
+function mean(values) {
+  const cell = document.createElement("td");
+  cell.className = "number";
+  cell.textContent = (values.reduce((sum, each) => sum + each, 0) / values.length).toFixed(1);
+  return cell;
 }
 
 function show(found) {
@@ -42,6 +65,7 @@ function show(found) {
   }
   for (const meter of document.querySelectorAll("[data-meter]")) meter.value = find(found, meter.dataset.meter) ?? 0;
   for (const line of document.querySelectorAll("[data-trace]")) trace(line, find(found, line.dataset.trace) ?? 0);
+  for (const body of document.querySelectorAll("[data-history]")) tabulate(body);
 }
 
 function say(text, state) {
