@@ -11,6 +11,7 @@ PIP := $(PY) -m pip --disable-pip-version-check
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
 HEARING := .venv-speech/.ready
+LIKENESS := .venv-speech/.ready-likeness
 FRAMEWORKS := .venv-clients/.ready
 JAVASCRIPT := tests/clients/js/node_modules/.ready
 LOCKED := constraints.txt pyproject.toml
@@ -42,7 +43,7 @@ PART_MIB ?=
 # of tests/conftest.py.
 PYTEST ?= -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run demo test test-browser test-kernels crash-test test-speech test-clients check format proto check-proto bench-local bench-load bench-capacity bench-gateway bench-table bench-voices bench-metering eval-speech tiny-stage lock screenshots setup setup-dev clean
+.PHONY: help run demo test test-browser test-kernels crash-test test-speech test-clients check format proto check-proto bench-local bench-load bench-capacity bench-gateway bench-table bench-voices bench-metering eval-speech eval-cloning unseen-speech tiny-stage lock screenshots setup setup-dev clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -129,19 +130,32 @@ crash-test: $(READY_DEV) ## parts killed at random under load: what was heard is
 test-speech: $(READY_DEV) $(HEARING) ## hear what make demo says with a recogniser
 	$(PY) -m pytest -m speech tests/speech
 
-eval-speech: $(READY_DEV) $(HEARING) ## word errors of 40 unseen sentences
-	@exec $(PY) -m ttsapp.launch with -- $(PY) -m tests.speech.evaluate --out docs/benchmarks/speech.json
-
 STAGE := .stage
 TEACHER_PY := $(STAGE)/venv/bin/python
-HELD_OUT = $(STAGE)/texts/heldout.jsonl $(TEACHER)/heldout_sentences.txt tests/speech/sentences.txt
+TEACHER_READY := $(STAGE)/teacher/kokoro/pieces.json
+HELD_OUT = $(STAGE)/texts/heldout.jsonl $(STAGE)/teacher/heldout_sentences.txt tests/speech/sentences.txt tests/speech/heldout.txt
+CHECKPOINT ?=
+PARTLY ?=
 
-tiny-stage: ## what training the tiny checkpoint needs, in parts that travel (TEACHER, TEXTS, TEXT_MINUTES, PART_MIB)
+# Without a teacher the codec is not measured alone; all else is.
+eval-speech: $(READY_DEV) $(HEARING) $(MADE_BASE) $(if $(TEACHER)$(wildcard $(TEACHER_READY)),unseen-speech) ## 200 unseen sentences, held to the gates (CHECKPOINT, BASE: folders, else the product; TEACHER; PARTLY=1)
+	@exec $(if $(CHECKPOINT),,$(PY) -m ttsapp.launch with --) $(PY) -m tests.speech.evaluate \
+	  $(if $(CHECKPOINT),--checkpoint "$(CHECKPOINT)") --base "$(BASE)" $(if $(PARTLY),--partly)
+
+eval-cloning: $(READY_DEV) $(HEARING) $(LIKENESS) $(MADE_BASE) unseen-speech ## whom clones of unseen speakers sound like (BASE, TEACHER, PARTLY=1)
+	@exec $(PY) -m tests.speech.cloning --base "$(BASE)" $(if $(PARTLY),--partly)
+
+unseen-speech: $(TEACHER_READY)
+	$(TEACHER_PY) -m tests.speech.unseen $(STAGE)/teacher build/speech/teacher
+
+$(TEACHER_READY):
 	@test -f "$(TEACHER)/prepare.py" || { echo "TEACHER=folder of the teacher's code is needed (docs/training.md)"; exit 1; }
 	mkdir -p $(STAGE)/teacher && cp -r "$(TEACHER)"/*.py "$(TEACHER)"/*.txt $(STAGE)/teacher/
 	test -x $(TEACHER_PY) || $(PYTHON) -m venv $(STAGE)/venv
 	$(TEACHER_PY) -m pip install --quiet torch==2.13.0 rich -r "$(TEACHER)/requirements.txt"
 	cd $(STAGE)/teacher && ../venv/bin/python prepare.py kokoro
+
+tiny-stage: $(TEACHER_READY) ## what training the tiny checkpoint needs, in parts that travel (TEACHER, TEXTS, TEXT_MINUTES, PART_MIB)
 	$(TEACHER_PY) -m gpu_engine.train.corpora.seeds $(STAGE)/teacher $(STAGE)/texts
 	$(TEACHER_PY) -m gpu_engine.train.cli texts $(STAGE)/texts/seeds.jsonl --words $(STAGE)/texts/words.txt \
 	  --avoid $(HELD_OUT) --phonemes gpu_engine.train.corpora.kokoro:phonemise \
@@ -205,3 +219,9 @@ $(HEARING): tests/speech/requirements.txt
 	@$(PYTHON) -m venv .venv-speech
 	@if .venv-speech/bin/python -m pip install --disable-pip-version-check -r $<; then touch $@; \
 	  else echo "The recogniser cannot be installed here: speech is not heard."; rm -rf .venv-speech; fi
+
+# Who speaks: torch beside the recogniser, for one command only.
+$(LIKENESS): tests/speech/requirements-likeness.txt | $(HEARING)
+	.venv-speech/bin/python -m pip install --disable-pip-version-check torch==2.13.0
+	.venv-speech/bin/python -m pip install --disable-pip-version-check --no-deps -r $<
+	@touch $@

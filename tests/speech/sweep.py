@@ -14,15 +14,10 @@ from pathlib import Path
 from statistics import fmean
 
 from gpu_engine.config import SamplingConfig
-from gpu_engine.models.checkpoint import Checkpoint, load_checkpoint
-from gpu_engine.models.prompt import PromptRequest
-from gpu_engine.models.synthesis import GREEDY, Utterance, synthesise
-from gpu_engine.train.corpus import write_wav
-from tests.speech.listening import Recording, Sentence, hear, sentences
-
-BATCH = 20
-CHARACTERS_PER_SECOND = 15.3
-FRAMES_PER_SECOND = 12.5
+from gpu_engine.models.checkpoint import load_checkpoint
+from gpu_engine.models.synthesis import GREEDY
+from tests.speech.listening import Recording, hear, sentences
+from tests.speech.speaking import by_checkpoint, jobs
 
 
 def settings(default: SamplingConfig) -> dict[str, SamplingConfig]:
@@ -57,29 +52,6 @@ class Row:
         )
 
 
-def speak(
-    checkpoint: Checkpoint, said: list[Sentence], sampling: SamplingConfig, folder: Path
-) -> list[Recording]:
-    """One clip a sentence; voices take turns, the seed is the sentence's number."""
-    voices = list(checkpoint.config.talker.spk_id)
-    rows = [
-        Utterance(
-            PromptRequest(each.text, "english", voices[number % len(voices)], layout="full"),
-            sampling,
-            number,
-            int((2.5 * len(each.text) / CHARACTERS_PER_SECOND + 2) * FRAMES_PER_SECOND),
-        )
-        for number, each in enumerate(said)
-    ]
-    recordings = []
-    for start in range(0, len(rows), BATCH):
-        spoken = synthesise(checkpoint, rows[start : start + BATCH])
-        for number, speech in enumerate(spoken, start):
-            recordings.append(Recording(said[number], folder / f"{number:02}.wav"))
-            write_wav(recordings[-1].file, speech.audio)
-    return recordings
-
-
 def judge(name: str, recordings: list[Recording]) -> Row:
     report = hear(recordings)
     clips = report["clips"].values()
@@ -99,11 +71,17 @@ def main() -> None:
     args = parser.parse_args()
     checkpoint = load_checkpoint(args.checkpoint, args.device)
     every = settings(checkpoint.config.sampling)
+    voices = list(checkpoint.config.talker.spk_id)
+    said = [
+        (number, each, voices[number % len(voices)])
+        for number, each in enumerate(sentences()[: args.count])
+    ]
     rows = []
     for name in args.only or every:
         with tempfile.TemporaryDirectory() as folder:
-            said = speak(checkpoint, sentences()[: args.count], every[name], Path(folder))
-            rows.append(judge(name, said))
+            asked = list(jobs(said, "full", Path(folder)))
+            by_checkpoint(checkpoint, every[name])(asked)
+            rows.append(judge(name, [job.recording for job in asked]))
         print(rows[-1], flush=True)
     rows.sort(key=lambda row: row.word_error_rate)
     print(f"\nbest: {rows[0]}")
