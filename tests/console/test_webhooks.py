@@ -7,61 +7,22 @@ import hashlib
 import hmac
 import json
 import threading
-from collections.abc import Iterator
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
-from django.conf import settings
 from django.utils import timezone
 
 from tests.console.conftest import SignIn
 from tests.ttsapp.conftest import Party
+from tests.ttsapp.hooks import Receiver, receiver, serving
 from ttsapp.alerts import selectors, sending, webhooks
 from ttsapp.alerts.models import Delivery, Webhook
 from ttsapp.audit.models import AuditEntry
 from ttsapp.audit.services import SYSTEM
 
+__all__ = ["receiver", "serving"]
+
 PAGE = "/console/alice/webhooks"
-
-
-class Receiver(HTTPServer):
-    """Answers with `status` and keeps what it was sent."""
-
-    def __init__(self) -> None:
-        self.status = 204
-        self.heard: list[tuple[dict[str, str], bytes]] = []
-        super().__init__(("127.0.0.1", 0), _Handler)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Receiver
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        self.server.heard.append(({k.lower(): v for k, v in self.headers.items()}, body))
-        self.send_response(self.server.status)
-        self.send_header("location", "http://127.0.0.1:1/")
-        self.end_headers()
-
-    def log_message(self, *args: object) -> None:
-        """Silent."""
-
-
-@pytest.fixture(scope="module")
-def serving() -> Iterator[Receiver]:
-    with Receiver() as receiver:
-        thread = threading.Thread(target=receiver.serve_forever, daemon=True)
-        thread.start()
-        yield receiver
-        receiver.shutdown()
-
-
-@pytest.fixture
-def receiver(serving: Receiver, monkeypatch: pytest.MonkeyPatch) -> Receiver:
-    monkeypatch.setattr(settings, "WEBHOOK_NETWORKS", ["127.0.0.0/8"])
-    serving.status, serving.heard = 204, []
-    return serving
 
 
 @pytest.fixture

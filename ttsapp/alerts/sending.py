@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -10,13 +11,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from urllib.parse import SplitResult
 
+import structlog
 from django.conf import settings
+from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from ttsapp import outgoing
-from ttsapp.alerts import webhooks
+from ttsapp.alerts import selectors, webhooks
 from ttsapp.alerts.models import Delivery
 from ttsapp.errors import ApiError, invalid
+
+log = structlog.get_logger()
 
 # For one delivery altogether, and within which those of one round are begun.
 SECONDS, ROUND_SECONDS = 10.0, 5.0
@@ -43,6 +48,28 @@ def checked(url: str) -> SplitResult:
         )
         raise invalid(message, "url")
     return place
+
+
+_round = threading.Lock()
+
+
+def begin() -> bool:
+    """A round of what is due, beside the worker's other work: a receiver that stalls holds up none
+    of that. False while one is under way."""
+    if not _round.acquire(blocking=False):
+        return False
+    threading.Thread(target=_run, name="webhook-round", daemon=True).start()
+    return True
+
+
+def _run() -> None:
+    try:
+        deliver(selectors.due(timezone.now()))
+    except DatabaseError as error:
+        log.error("webhooks could not be sent", error=str(error))
+    finally:
+        connection.close()
+        _round.release()
 
 
 def deliver(due: Iterable[Delivery]) -> int:
@@ -84,9 +111,9 @@ def _posted(delivery: Delivery) -> int:
     place = checked(delivery.webhook.url)
     path = place._replace(scheme="", netloc="", fragment="").geturl() or "/"
     headers = webhooks.headers(delivery, timezone.now())
-    with outgoing.connection(place, SECONDS, settings.WEBHOOK_NETWORKS) as connection:
-        connection.request("POST", path, delivery.body.encode(), headers)
-        return connection.getresponse().status
+    with outgoing.connection(place, SECONDS, settings.WEBHOOK_NETWORKS) as line:
+        line.request("POST", path, delivery.body.encode(), headers)
+        return line.getresponse().status
 
 
 def _note(delivery: Delivery, outcome: Outcome) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from ttsapp.alerts import evaluation, selectors, sending
+from ttsapp.alerts import evaluation, sending
 from ttsapp.celery import app
 
 
@@ -15,7 +15,7 @@ def evaluate() -> int:
 
 
 @app.task(name="alerts.deliver")  # type: ignore[untyped-decorator]
-def deliver() -> int:
-    """Run every ten seconds: sends what is due. Sent twice at worst, never lost: receivers know an
-    event by its id."""
-    return sending.deliver(selectors.due(timezone.now()))
+def deliver() -> bool:
+    """Run every ten seconds: begins to send what is due, unless it is still being sent. Sent twice
+    at worst, never lost: receivers know an event by its id."""
+    return sending.begin()
