@@ -17,7 +17,15 @@ STEPS = (
     *(f"kernels/{name}.py" for name in ("ops", "slots", "weights")),
     *(
         f"kernels/fused/{name}.py"
-        for name in ("attention", "counters", "linear", "rows", "sampling", "slot_attention")
+        for name in (
+            "ahead",
+            "attention",
+            "counters",
+            "linear",
+            "rows",
+            "sampling",
+            "slot_attention",
+        )
     ),
     *(f"runner/device/{name}.py" for name in ("frame", "talker")),
 )
@@ -25,7 +33,7 @@ CODEC = (
     "kernels/weights.py",
     *(
         f"kernels/fused/{name}.py"
-        for name in ("columns", "convolution", "counters", "linear", "numbers", "window")
+        for name in ("ahead", "columns", "convolution", "counters", "linear", "numbers", "window")
     ),
     *(f"runner/device/{name}.py" for name in ("codec", "codec_weights", "module_codec")),
 )

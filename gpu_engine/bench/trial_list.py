@@ -14,6 +14,10 @@ FIRST = (
     Trial("codec", "fused-fp16", 1, 1),
     Trial("codec", "fused-fp16", 64, 1),
     Trial("codec", "fused-fp16", 64, 4),
+    Trial("predictor", "ahead", 1),
+    Trial("talker", "ahead", 1),
+    Trial("predictor", "ahead:deep", 1),
+    Trial("talker", "ahead:deep", 1),
 )
 
 

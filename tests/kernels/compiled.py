@@ -31,7 +31,9 @@ def main(names: list[str]) -> int:
         with Builds() as builds, torch.inference_mode():
             builds.of = name
             build(world, trial).run()
-        found |= {kernel: usage(built) for kernel, built in builds.kernels.items()}
+        for kernel, built in builds.kernels.items():
+            asks = built.asm["ptx"].count("bulk.prefetch.L2")
+            found[kernel] = usage(built) | {"asks": asks}
     print(json.dumps(found, indent=1))
     return 0
 

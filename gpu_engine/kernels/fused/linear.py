@@ -15,6 +15,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from gpu_engine.kernels.fused.ahead import ask, ask_share
 from gpu_engine.kernels.weights import Matrix
 
 
@@ -42,6 +43,9 @@ class Tuning:
     """Whether products of float32 are summed from all their bits, or rounded to tf32 before."""
     early: bool = False
     """Start loading weights before the kernel in front has ended (programmatic launch)."""
+    ahead: int = 0
+    """How many bytes before they are read a product of few rows has the L2 fetch weights, its own
+    and the next product's."""
 
     def tiling(self, rows: int, outputs: int, depth: int) -> Tiling:
         if rows <= self.few:
@@ -59,7 +63,7 @@ DEFAULT = Tuning()
 
 
 @triton.jit
-def _finish(acc, up, mean, eps, scale, bias, residual, n, r, kept, N, NORM: tl.constexpr,
+def _finish(acc, up, mean, eps, scale, bias, left, n, N, NORM: tl.constexpr,
             SCALED: tl.constexpr, BIAS: tl.constexpr, GATED: tl.constexpr,
             RESIDUAL: tl.constexpr):  # fmt: skip
     """[rows, outputs] sums to what is stored."""
@@ -77,20 +81,38 @@ def _finish(acc, up, mean, eps, scale, bias, residual, n, r, kept, N, NORM: tl.c
     if GATED:
         acc = acc / (1.0 + tl.exp(-acc)) * up
     if RESIDUAL:
-        acc += tl.load(residual + r[:, None] * N + n[None, :], mask=kept, other=0.0).to(tl.float32)
+        acc += left.to(tl.float32)
     return acc
 
 
 @triton.jit
+def _ask_weights(weight, N, next1, share1, next2, share2, K: tl.constexpr, BLOCK_N: tl.constexpr,
+                 GATED: tl.constexpr, AHEAD: tl.constexpr):  # fmt: skip
+    """What the program AHEAD outputs on will read, and this one's part of what the next product
+    begins with: so many bytes of each of two places."""
+    size: tl.constexpr = weight.dtype.element_ty.primitive_bitwidth // 8
+    number, count = tl.program_id(0), tl.num_programs(0)
+    first = (number * BLOCK_N + AHEAD).to(tl.int64)
+    reach = tl.minimum(N - first, BLOCK_N) * K * size
+    ask(weight + first * K, reach)
+    if GATED:
+        ask(weight + (N + first) * K, reach)
+    ask_share(next1, share1, number, count)
+    ask_share(next2, share2, number, count)
+
+
+@triton.jit
 def _rows_kernel(x, gain, weight, scale, bias, residual, y, eps, rows, N,
-                 K: tl.constexpr, ROWS: tl.constexpr, BLOCK_N: tl.constexpr,
-                 BLOCK_K: tl.constexpr, NORM: tl.constexpr, SCALED: tl.constexpr,
-                 BIAS: tl.constexpr, GATED: tl.constexpr, RESIDUAL: tl.constexpr,
-                 EARLY: tl.constexpr):  # fmt: skip
+                 next1, share1, next2, share2, K: tl.constexpr, ROWS: tl.constexpr,
+                 BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, NORM: tl.constexpr,
+                 SCALED: tl.constexpr, BIAS: tl.constexpr, GATED: tl.constexpr,
+                 RESIDUAL: tl.constexpr, EARLY: tl.constexpr, AHEAD: tl.constexpr):  # fmt: skip
     n = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
     r, k = tl.arange(0, ROWS), tl.arange(0, BLOCK_K)
     inside = (n < N)[:, None]
+    kept = (r < rows)[:, None] & (n < N)[None, :]
     at = weight + n.to(tl.int64)[:, None] * K + k[None, :]
+    left = tl.zeros((ROWS, BLOCK_N), y.dtype.element_ty)
     acc = tl.zeros((ROWS, BLOCK_N, BLOCK_K), tl.float32)
     up = tl.zeros((ROWS, BLOCK_N, BLOCK_K), tl.float32)
     squares = tl.zeros((ROWS, BLOCK_K), tl.float32)
@@ -100,8 +122,12 @@ def _rows_kernel(x, gain, weight, scale, bias, residual, y, eps, rows, N,
         w = tl.load(at + start, mask=inside, other=0.0).to(tl.float32)
         if GATED:
             second = tl.load(at + N.to(tl.int64) * K + start, mask=inside, other=0.0)
+        if AHEAD and start == 0:
+            _ask_weights(weight, N, next1, share1, next2, share2, K, BLOCK_N, GATED, AHEAD)
         if EARLY and start == 0:
             tl.extra.cuda.gdc_wait()
+        if RESIDUAL and start == 0:  # with the input, not behind the sums
+            left = tl.load(residual + r[:, None] * N + n[None, :], mask=kept, other=0.0)
         v = tl.load(x + r[:, None] * K + start + k[None, :], mask=(r < rows)[:, None], other=0.0)
         v = v.to(tl.float32)
         if NORM:
@@ -111,8 +137,7 @@ def _rows_kernel(x, gain, weight, scale, bias, residual, y, eps, rows, N,
         if GATED:
             up += v[:, None, :] * second.to(tl.float32)[None, :, :]
     out, other = tl.sum(acc, 2), tl.sum(up, 2)
-    kept = (r < rows)[:, None] & (n < N)[None, :]
-    out = _finish(out, other, tl.sum(squares, 1) / K, eps, scale, bias, residual, n, r, kept, N,
+    out = _finish(out, other, tl.sum(squares, 1) / K, eps, scale, bias, left, n, N,
                   NORM, SCALED, BIAS, GATED, RESIDUAL)  # fmt: skip
     tl.store(y + r[:, None] * N + n[None, :], out.to(y.dtype.element_ty), mask=kept)
 
@@ -145,7 +170,10 @@ def _tiles_kernel(x, gain, weight, scale, bias, residual, y, eps, rows, N, K,
             second = tl.load(at + N.to(tl.int64) * K + start, mask=(n < N)[:, None], other=0.0)
             up = tl.dot(v, tl.trans(second.to(v.dtype)), up, input_precision=PRECISION)
     kept = (r < rows)[:, None] & (n < N)[None, :]
-    out = _finish(acc, up, squares / K, eps, scale, bias, residual, n, r, kept, N,
+    left = acc
+    if RESIDUAL:
+        left = tl.load(residual + r[:, None] * N + n[None, :], mask=kept, other=0.0).to(tl.float32)
+    out = _finish(acc, up, squares / K, eps, scale, bias, left, n, N,
                   NORM, SCALED, BIAS, GATED, RESIDUAL)  # fmt: skip
     tl.store(y + r[:, None] * N + n[None, :], out.to(y.dtype.element_ty), mask=kept)
 
@@ -207,14 +235,25 @@ def _product(
     inputs = [_or(t, x) for t in (gain, matrix.weight, matrix.scale, bias, residual)]
     columns = triton.cdiv(outputs, tiling.outputs)
     if tiling.rows == 0:
-        options["ROWS"] = triton.next_power_of_2(rows)
-        _rows_kernel[(columns,)](x, *inputs, y, eps, rows, outputs, K=depth, **options)
+        options |= {"ROWS": triton.next_power_of_2(rows)}
+        options["AHEAD"] = tuning.ahead // (matrix.weight.nbytes // outputs)
+        asked = _following(matrix, tuning.ahead, x)
+        _rows_kernel[(columns,)](x, *inputs, y, eps, rows, outputs, *asked, K=depth, **options)
         return y
     options["ROWS"] = tiling.rows
     options["PRECISION"] = "ieee" if tuning.exact else "tf32"
     grid = columns, triton.cdiv(rows, tiling.rows)
     _tiles_kernel[grid](x, *inputs, y, eps, rows, outputs, depth, **options)
     return y
+
+
+def _following(matrix: Matrix, ahead: int, stand_in: Tensor) -> list[Tensor | int]:
+    """Two places, each with the bytes to ask for; 0 where there is none."""
+    parts = matrix.following
+    found: list[Tensor | int] = []
+    for part in parts:
+        found += [part, min(ahead // len(parts), part.nbytes)]
+    return found + [stand_in, 0] * (2 - len(parts))
 
 
 def _or(tensor: Tensor | None, stand_in: Tensor) -> Tensor:

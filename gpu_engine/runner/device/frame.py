@@ -23,7 +23,9 @@ class FrameWeights:
         self.stack = stack_weights(
             model.layers, model.norm.weight, config.rope_theta, config.num_code_groups, fp8
         )
-        heads = [Matrix(_weight(head)) for head in predictor.lm_head]
+        # A code drawn, the next pass begins with the first layer.
+        first = self.stack.layers[0].qkv.weight
+        heads = [Matrix(_weight(head), following=(first,)) for head in predictor.lm_head]
         self.heads = [quantised(head) for head in heads] if fp8 else heads
         self.embedding = _weight(talker.codec_embedding)
         tables = [_weight(table) for table in predictor.codec_embedding]
