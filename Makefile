@@ -43,7 +43,7 @@ PART_MIB ?=
 # of tests/conftest.py.
 PYTEST ?= -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run demo test test-browser test-kernels crash-test test-speech test-clients check format proto check-proto bench-local bench-load bench-capacity bench-gateway bench-table bench-voices bench-metering eval-speech eval-cloning unseen-speech tiny-stage lock screenshots setup setup-dev clean
+.PHONY: help run demo test test-browser test-kernels crash-test test-speech test-clients check format proto check-proto bench-local bench-load bench-capacity bench-gateway bench-table bench-voices bench-metering bench-console eval-speech eval-cloning unseen-speech tiny-stage lock screenshots setup setup-dev clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -109,8 +109,11 @@ bench-table: $(READY_DEV) ## the README's table of figures from docs/benchmarks
 bench-metering: $(READY_DEV) ## requests/s that the ledger takes, and a year of it read (Postgres; DATABASE_URL)
 	$(PY) -m billing.bench
 
-screenshots: $(READY_DEV) ## docs/screenshots, with the installed Chromium (ALL=folder: every page)
-	$(PY) -m ttsapp.launch with -- $(PY) -m tests.browser.screenshots $(ALL)
+bench-console: $(READY_DEV) ## how long each page takes the server, a thousand tenants' year in it (Postgres; DATABASE_URL)
+	$(PY) -m ttsapp.console.bench
+
+screenshots: $(READY_DEV) ## docs/screenshots: every page, two widths, light and dark (the installed Chromium)
+	$(PY) -m ttsapp.launch with -- $(PY) -m tests.browser.screenshots
 
 test-browser: $(READY_DEV) ## the console in the installed Chromium
 	$(PY) -m pytest tests/browser

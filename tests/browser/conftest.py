@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +13,7 @@ from playwright.sync_api import Browser, Page
 from tests.browser.chromium import DESK, chromium, context, sign_in
 from tests.product.running import Running
 from ttsapp.launch import access
+from ttsapp.launch.plan import ROOT
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +26,19 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 def browser() -> Iterator[Browser]:
     with chromium() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def every(product: Running) -> list[str]:
+    """The addresses of all pages, with something to show on each."""
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.browser.furnished"],
+        cwd=ROOT,
+        env={**product.environment, **product.plan.environment()},
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return [*json.loads(run.stdout.splitlines()[-1]).values()]
 
 
 @pytest.fixture(params=[DESK], ids=["desk"])

@@ -1,7 +1,7 @@
-"""`make screenshots`: the console's pages with a month of made-up use and one real take.
+"""`make screenshots`: every page of the console with a month of made-up use and real takes.
 
-Runs beside a product (`python -m ttsapp.launch with`); the few that the README shows go to
-docs/screenshots, all of them, both widths and schemes, to a folder given as an argument."""
+Runs beside a product (`python -m ttsapp.launch with`). The few that the README shows go to
+docs/screenshots, all of them to docs/screenshots/SIZE-SCHEME, both widths and schemes."""
 
 from __future__ import annotations
 
@@ -10,93 +10,71 @@ import os
 import sys
 from pathlib import Path
 
-import django
 from PIL import Image
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import DESK, PHONE, chromium, context, sign_in
+from tests.browser.furnished import furnish
 
-TENANT = "default"
-SHOWN = {  # docs/screenshots/NAME.png: page, size, scheme
-    "overview": ("overview", DESK, "light"),
-    "playground": ("playground", DESK, "dark"),
-    "requests-phone": ("requests", PHONE, "light"),
+FOLDER = Path("docs/screenshots")
+SHOWN = {  # docs/screenshots/NAME.png: page, width, scheme
+    "overview": ("overview", 1440, "light"),
+    "playground": ("playground", 1440, "dark"),
+    "requests-phone": ("requests", 390, "light"),
 }
-PAGES = (
-    *("overview", "playground", "requests", "request", "keys", "revoke", "usage", "billing"),
-    *("start", "prices", "costs", "invoices", "members", "webhooks", "settings"),
-    *("engines", "tenants", "alerts", "audit", "platform"),
-)
-OF_PLATFORM = ("prices", "costs", "invoices", "engines", "tenants", "alerts", "audit")
-LARGEST = 60_000
+SETTINGS = [(size, scheme) for size in (DESK, PHONE) for scheme in ("light", "dark")]
+COLOURS, LARGEST = 32, 60_000
+ALL_OF_THEM = 4_000_000
 
 
-def main(everything: Path | None) -> None:
-    username, password = seed()
-    folder = Path("docs/screenshots")
-    folder.mkdir(exist_ok=True)
-    with chromium() as browser:
-        for size, width in ((DESK, 1440), (PHONE, 390)):
-            for scheme in ("light", "dark"):
-                with context(browser, os.environ["PARLANCE_URL"], size, scheme) as visit:
-                    page = visit.new_page()
-                    sign_in(page, username, password)
-                    for name in PAGES:
-                        show(page, name)
-                        if everything:
-                            file = everything / f"{name}-{width}-{scheme}.png"
-                            page.screenshot(path=file, full_page=True)
-                        for kept, wanted in SHOWN.items():
-                            if wanted == (name, size, scheme):
-                                keep(page, folder / f"{kept}.png")
+def main() -> None:
+    pages = {
+        route.removeprefix("console:").replace(":", "-"): address
+        for route, address in furnish().items()
+    }
+    for size, scheme in SETTINGS:
+        folder = FOLDER / f"{size['width']}-{scheme}"
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in folder.glob("*.png"):
+            old.unlink()
+        with chromium() as browser, context(browser, os.environ["PARLANCE_URL"], size, scheme) as v:
+            page = v.new_page()
+            sign_in(page, os.environ["PARLANCE_USERNAME"], os.environ["PARLANCE_PASSWORD"])
+            for name, address in pages.items():
+                show(page, address)
+                keep(page, folder / f"{name}.png", everything=True)
+                for shown, wanted in SHOWN.items():
+                    if wanted == (name, size["width"], scheme):
+                        keep(page, FOLDER / f"{shown}.png", everything=False)
+    check_sizes()
 
 
-def show(page: Page, name: str) -> None:
+def show(page: Page, address: str) -> None:
     """Leaves the page as a person would find it useful."""
-    root = f"/console/{TENANT}"
-    if name == "overview":
-        page.goto(root)
-    elif name == "request":
-        page.goto(f"{root}/requests?ended=stop")
-        page.click("tbody a")
-    elif name == "revoke":
-        page.goto(f"{root}/keys")
-        page.click("text=revoke…")
-    elif name == "platform":
-        page.goto("/platform/overview")
-    elif name in OF_PLATFORM:
-        page.goto(f"/platform/{name}")
-    else:
-        page.goto(f"{root}/{name}")
-    if name == "playground":
-        page.click("text=Speak")
-        page.wait_for_selector("#list a", timeout=60_000)
+    page.goto(address)
+    if address.endswith("/playground"):
+        page.click("#both")
+        expect(page.locator("#list a")).to_have_count(2, timeout=120_000)
+    if address.endswith("/engines"):
+        expect(page.locator("#how")).to_contain_text("every second")
+        page.wait_for_timeout(3000)
 
 
-def keep(page: Page, file: Path) -> None:
+def keep(page: Page, file: Path, *, everything: bool) -> None:
     """Small enough for a repository: our pages have few colours."""
-    with Image.open(io.BytesIO(page.screenshot())) as picture:
-        picture.convert("RGB").quantize(48, dither=Image.Dither.NONE).save(file, optimize=True)
-    if file.stat().st_size > LARGEST:
-        raise SystemExit(f"{file} is larger than {LARGEST} bytes")
+    with Image.open(io.BytesIO(page.screenshot(full_page=everything))) as picture:
+        few = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+        few.save(file, optimize=True)
 
 
-def seed() -> tuple[str, str]:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ttsapp.settings")
-    django.setup()
-    from tests.billing.sold import months
-    from tests.ttsapp.seeded import weeks
-    from ttsapp.audit.services import SYSTEM
-    from ttsapp.keys.services import create_key
-    from ttsapp.tenants.models import Tenant
-
-    tenant = Tenant.objects.get(slug=TENANT)
-    if not tenant.keys.filter(name="Audiobooks"):
-        keys = [create_key(SYSTEM, tenant, name)[0] for name in ("Audiobooks", "Phone menu")]
-        weeks(tenant, keys)
-        months(tenant)
-    return os.environ["PARLANCE_USERNAME"], os.environ["PARLANCE_PASSWORD"]
+def check_sizes() -> None:
+    for name in SHOWN:
+        if (FOLDER / f"{name}.png").stat().st_size > LARGEST:
+            raise SystemExit(f"{name}.png is larger than {LARGEST} bytes")
+    together = sum(each.stat().st_size for each in FOLDER.rglob("*.png"))
+    if together > ALL_OF_THEM:
+        raise SystemExit(f"the pictures have {together} bytes, {ALL_OF_THEM} are enough")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+    sys.exit(main())

@@ -15,18 +15,6 @@ from ttsapp.launch import access
 pytestmark = [needs_chromium, pytest.mark.timeout(300)]
 
 ROOT = "/console/default"
-PAGES = ("", "/playground", "/requests", "/keys", "/usage", "/billing", "/start")
-PEOPLE = (
-    *(
-        f"/console/default/{page}"
-        for page in ("members", "alerts", "webhooks", "audit", "settings")
-    ),
-    *(f"/platform/{page}" for page in ("overview", "engines", "tenants", "tenants/default")),
-    *(f"/platform/{page}" for page in ("alerts", "alerts/disk", "webhooks", "audit", "settings")),
-    *("/account", "/account/password", "/account/passkeys"),
-)
-MONEY = ("/platform/prices", "/platform/costs", "/platform/costs/settings", "/platform/invoices")
-EVERY = (*(f"{ROOT}{page}" for page in PAGES), *MONEY, *PEOPLE)
 AUTHENTICATOR = {
     "protocol": "ctap2",
     "transport": "internal",
@@ -66,9 +54,9 @@ def test_filters_stay_in_the_address(page: Page) -> None:
 
 @pytest.mark.parametrize("page", [PHONE, DESK], ids=["phone", "desk"], indirect=True)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_page_is_wider_than_the_screen(page: Page, scheme: str) -> None:
+def test_no_page_is_wider_than_the_screen(page: Page, every: list[str], scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
-    for path in EVERY:
+    for path in every:
         page.goto(path)
         excess = page.evaluate("document.scrollingElement.scrollWidth - innerWidth")
         assert excess <= 0, path
@@ -83,12 +71,12 @@ def test_the_keyboard_skips_the_navigation(page: Page) -> None:
     assert page.evaluate("document.activeElement.id") == "id_ended"
 
 
-def test_everything_that_can_be_used_has_a_name(page: Page) -> None:
+def test_everything_that_can_be_used_has_a_name(page: Page, every: list[str]) -> None:
     unnamed = """[...document.querySelectorAll('a,button,input,select,textarea')]
         .filter((e) => !e.hidden && e.type !== 'hidden')
         .filter((e) => !(e.textContent.trim() || e.labels?.length || e.ariaLabel))
         .map((e) => e.outerHTML)"""
-    for path in EVERY:
+    for path in every:
         page.goto(path)
         assert page.evaluate(unnamed) == [], path
 
@@ -109,12 +97,12 @@ def test_sliders_say_what_a_million_would_cost(page: Page) -> None:
     assert page.locator("figure[data-table='whatif-table'] canvas").count() == 1
 
 
-def test_axe_finds_nothing_serious(page: Page) -> None:
+def test_axe_finds_nothing_serious(page: Page, every: list[str]) -> None:
     axe = (resources.files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
     serious = """axe.run().then((found) => found.violations
         .filter((each) => ['serious', 'critical'].includes(each.impact))
         .map((each) => [each.id, each.nodes[0].html]))"""
-    for path in EVERY:
+    for path in every:
         page.goto(path)
         page.evaluate(axe)
         assert page.evaluate(serious) == [], path
