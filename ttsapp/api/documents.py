@@ -1,4 +1,4 @@
-"""The OpenAPI document and the page that shows it."""
+"""The OpenAPI documents, and the page that shows what the console does."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from drf_spectacular.generators import SchemaGenerator
 
 from ttsapp.api.reference import sections
+from ttsapp.dialects.document import speech_document
 
 MEDIA_TYPE = "application/vnd.oai.openapi+json"
 
@@ -19,6 +20,11 @@ MEDIA_TYPE = "application/vnd.oai.openapi+json"
 @require_safe
 def schema(request: HttpRequest) -> HttpResponse:
     return HttpResponse(msgspec.json.encode(document()), MEDIA_TYPE)
+
+
+@require_safe
+def speech_schema(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(msgspec.json.encode(speech_document()), MEDIA_TYPE)
 
 
 @require_safe

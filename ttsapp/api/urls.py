@@ -40,5 +40,6 @@ router.register("platform/tenants", PlatformTenants, "platform-tenants")
 urlpatterns = [
     *router.urls,
     path("schema/", documents.schema, name="api-schema"),
+    path("schema/speech/", documents.speech_schema, name="speech-schema"),
     path("docs", documents.page, name="api-docs"),
 ]

@@ -15,7 +15,7 @@ _ENCODINGS = {
     "pcm_mulaw": ("mulaw", "wav_mulaw"),
     "pcm_alaw": ("alaw", "wav_alaw"),
 }
-_FIELDS: dict[str, Any] = {
+FIELDS: dict[str, Any] = {
     "container": str,
     "encoding": str,
     "sample_rate": int,
@@ -29,7 +29,7 @@ _MPEG_LIMITS = ((16_000, 64_000), (32_000, 160_000))
 def parse(body: bytes, containers: tuple[str, ...]) -> AudioFormat:
     """Raises ApiError 400, naming the field that is at fault."""
     required = ("container", "sample_rate")
-    fields = strict.fields(body, _FIELDS, required, within="output_format", has_nulls=True)
+    fields = strict.fields(body, FIELDS, required, within="output_format", has_nulls=True)
     container, rate = fields["container"], fields["sample_rate"]
     if container not in containers:
         raise not_offered("output_format.container", container, containers)

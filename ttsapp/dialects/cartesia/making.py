@@ -20,18 +20,18 @@ from ttsapp.voices.selectors import listed
 from ttsapp.voices.services import cloning, registry
 
 # `accent`, `base_voice_id` and `enhance` are taken; what they ask for is not done here.
-_FIELDS = (
+FIELDS = (
     *("name", "language", "description", "consent", "transcript"),
     *("accent", "base_voice_id", "enhance", "mode"),
 )
 _NAMES = cloning.Names(recording="clip", text="transcript")
-_CHANGES: dict[str, Any] = {"name": str, "description": str, "language": str}
+CHANGES: dict[str, Any] = {"name": str, "description": str, "language": str}
 
 
 @endpoint(CARTESIA, "POST")
 async def clone(request: HttpRequest, caller: Caller) -> HttpResponse:
     """`consent` is our own field: no voice is cloned without one."""
-    sent = uploads.form(request, _FIELDS, ("clip",))
+    sent = uploads.form(request, FIELDS, ("clip",))
     said = uploads.described(sent)
     tenant = await database.read(bound.maker, caller)
     made = await cloning.clone(
@@ -76,7 +76,7 @@ async def _row(caller: Caller, name: str) -> Voice:
 
 def _changes(body: bytes) -> dict[str, Any]:
     """Raises ApiError 400."""
-    given = strict.fields(body, _CHANGES, (), has_nulls=True)
+    given = strict.fields(body, CHANGES, (), has_nulls=True)
     if "name" in given:
         given["name"] = fields.line(given["name"], "name", 100)
     if "description" in given:

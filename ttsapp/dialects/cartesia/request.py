@@ -39,7 +39,7 @@ EVENTS: dict[str, Any] = {
 }
 REQUIRED = ("model_id", "transcript", "voice", "output_format")
 
-_GENERATION: dict[str, Any] = {"speed": float, "volume": float, "emotion": str}
+GENERATION: dict[str, Any] = {"speed": float, "volume": float, "emotion": str}
 _SLOWEST, _FASTEST, _QUIETEST, _LOUDEST = 0.6, 1.5, 0.5, 2.0
 _SPEEDS = {"slow": 0.8, "normal": 1.0, "fast": 1.25}
 
@@ -154,7 +154,7 @@ def _speed(fields: Mapping[str, Any]) -> float:
     config: dict[str, Any] = {}
     if "generation_config" in fields:
         raw = bytes(fields["generation_config"])
-        config = strict.fields(raw, _GENERATION, (), within="generation_config", has_nulls=True)
+        config = strict.fields(raw, GENERATION, (), within="generation_config", has_nulls=True)
     _check_range(config, "volume", _QUIETEST, _LOUDEST)
     _check_range(config, "speed", _SLOWEST, _FASTEST)
     speed: float = config.get("speed", _SPEEDS[fields.get("speed", "normal")])

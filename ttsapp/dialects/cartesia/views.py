@@ -32,11 +32,11 @@ from ttsapp.speech.text.markup import Markup
 from ttsapp.voices.selectors import catalogue, listed
 
 _LONGEST_TOKEN = 3600
-_TOKEN: dict[str, Any] = {
+TOKEN: dict[str, Any] = {
     "expires_in": Annotated[int, msgspec.Meta(ge=1, le=_LONGEST_TOKEN)],
     "grants": msgspec.Raw,
 }
-_GRANTS: dict[str, Any] = {"tts": bool, "stt": bool, "agent": bool}
+GRANTS: dict[str, Any] = {"tts": bool, "stt": bool, "agent": bool}
 
 
 @endpoint(CARTESIA, "POST", scope=Scope.SPEECH)
@@ -72,9 +72,9 @@ async def voice_list(request: HttpRequest, caller: Caller) -> HttpResponse:
 
 @endpoint(CARTESIA, "POST")
 async def access_token(request: HttpRequest, caller: Caller) -> HttpResponse:
-    fields = strict.fields(request.body or b"{}", _TOKEN, (), has_nulls=True)
+    fields = strict.fields(request.body or b"{}", TOKEN, (), has_nulls=True)
     raw = bytes(fields.get("grants", b"{}"))
-    grants = strict.fields(raw, _GRANTS, (), within="grants", has_nulls=True)
+    grants = strict.fields(raw, GRANTS, (), within="grants", has_nulls=True)
     if not grants.get("tts"):
         raise invalid("A token here is for speech: send grants.tts as true.", "grants.tts")
     for name in ("stt", "agent"):

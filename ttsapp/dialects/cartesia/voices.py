@@ -33,7 +33,7 @@ MALE = (
 )
 _GENDERS = ("masculine", "feminine", "gender_neutral")
 _MOST, _USUAL = 100, 10
-_KNOWN = ("limit", "starting_after", "ending_before", "q", "gender", "is_owner", "expand[]")
+KNOWN = ("limit", "starting_after", "ending_before", "q", "gender", "is_owner", "expand[]")
 
 # A voice that is part of a checkpoint does not say when it was made; the field has to be a time.
 _CREATED_AT = "1970-01-01T00:00:00Z"
@@ -60,7 +60,7 @@ def document(catalogue: Catalogue, name: str) -> dict[str, Any]:
 def page(catalogue: Catalogue, query: Mapping[str, str]) -> dict[str, Any]:
     """A page of the list. Raises ApiError 400, naming the parameter that is at fault."""
     for name in query:
-        if name not in _KNOWN:
+        if name not in KNOWN:
             raise invalid(f"Unknown parameter {name[:50]!r}.", name[:50], "unknown_field")
     model = catalogue.default()
     every = [_document(model, voice) for voice in _voices(catalogue, model)] if model else []

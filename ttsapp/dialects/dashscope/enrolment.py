@@ -25,8 +25,8 @@ from ttsapp.voices.models import Voice
 from ttsapp.voices.services import cloning, registry
 from ttsapp.voices.services.registry import Description
 
-_BODY: dict[str, Any] = {"model": str, "input": msgspec.Raw}
-_INPUT: dict[str, Any] = {
+BODY: dict[str, Any] = {"model": str, "input": msgspec.Raw}
+INPUT: dict[str, Any] = {
     "action": str,
     "target_model": str,
     "consent": str,
@@ -59,12 +59,12 @@ Act = Callable[[Caller, Family, Given], Coroutine[Any, Any, dict[str, Any]]]
 @endpoint(DASHSCOPE, "POST")
 async def customization(request: HttpRequest, caller: Caller) -> HttpResponse:
     # Read past Django's limit for bodies that are no forms: a recording may be in it.
-    body = lenient.fields(request.read(), _BODY, ("model", "input"))
+    body = lenient.fields(request.read(), BODY, ("model", "input"))
     family = _FAMILIES.get(body["model"])
     if family is None:
         known = " or ".join(_FAMILIES)
         raise invalid(f"model {body['model'][:50]!r} enrols no voices: send {known}.", "model")
-    given = lenient.fields(bytes(body["input"]), _INPUT, ("action",), within="input")
+    given = lenient.fields(bytes(body["input"]), INPUT, ("action",), within="input")
     action = given["action"].removesuffix("_voice")
     act = _ACTIONS.get(action)
     if act is None or given["action"] != action + family.suffix:

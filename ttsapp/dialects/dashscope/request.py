@@ -18,15 +18,15 @@ from ttsapp.speech.prepared import TextWish
 from ttsapp.voices.catalogue import Catalogue
 
 _SEED = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
-_BODY: dict[str, Any] = {"model": str, "input": msgspec.Raw, "parameters": msgspec.Raw}
+BODY: dict[str, Any] = {"model": str, "input": msgspec.Raw, "parameters": msgspec.Raw}
 # The package's two clients put these in different places: both are looked at.
-_EITHER: dict[str, Any] = {
+EITHER: dict[str, Any] = {
     "language_type": str,
     "instructions": str,
     "enable_tn": bool,
     "seed": _SEED,
 }
-_INPUT: dict[str, Any] = {"text": str, "voice": str, **_EITHER}
+INPUT: dict[str, Any] = {"text": str, "voice": str, **EITHER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ def parse(content_type: str, body: bytes) -> Wanted:
     """Raises ApiError 415 or 400, naming the field that is at fault."""
     if content_type.partition(";")[0].strip().lower() != "application/json":
         raise ApiError(415, "unsupported_media_type", "Send the request as application/json.")
-    fields = lenient.fields(body, _BODY, ("model", "input"))
-    said = lenient.fields(bytes(fields["input"]), _INPUT, ("text",), within="input")
-    beside = lenient.fields(bytes(fields.get("parameters", b"{}")), _EITHER, within="parameters")
+    fields = lenient.fields(body, BODY, ("model", "input"))
+    said = lenient.fields(bytes(fields["input"]), INPUT, ("text",), within="input")
+    beside = lenient.fields(bytes(fields.get("parameters", b"{}")), EITHER, within="parameters")
     chosen = {**beside, **said}
     check_text(said["text"], settings.MAX_INPUT_CHARACTERS, "input.text")
     check_instructions(chosen.get("instructions", ""))

@@ -19,7 +19,7 @@ DEFAULT_MODEL = "aura-asteria-en"
 _MODEL = re.compile(r"aura(?:-\d+)?-(?P<voice>[a-z]+)-(?P<language>[a-z]{2})")
 
 # encoding -> (format without a container, format in its usual one, that container).
-_ENCODINGS = {
+ENCODINGS = {
     "linear16": ("pcm", "wav", "wav"),
     "mulaw": ("mulaw", "wav_mulaw", "wav"),
     "alaw": ("alaw", "wav_alaw", "wav"),
@@ -29,9 +29,9 @@ _ENCODINGS = {
     "aac": ("aac", "aac", "none"),
 }
 SOCKET_ENCODINGS = ("linear16", "mulaw", "alaw")
-_KNOWN = ("model", "encoding", "container", "sample_rate", "bit_rate", "speed")
+KNOWN = ("model", "encoding", "container", "sample_rate", "bit_rate", "speed")
 # Taken and without effect: labels for reports, and leave to train on requests, which we never do.
-_IGNORED = ("tag", "mip_opt_out")
+IGNORED = ("tag", "mip_opt_out")
 _NAMES = {"response_format": "encoding"}
 
 
@@ -47,7 +47,7 @@ class Wanted:
 def parse(query: Mapping[str, str], *, is_socket: bool = False) -> Wanted:
     """Raises ApiError 400, naming the parameter that is at fault."""
     for name in query:
-        if name not in (*_KNOWN, *_IGNORED):
+        if name not in (*KNOWN, *IGNORED):
             raise invalid(f"Unknown parameter {name[:50]!r}.", name[:50], "unknown_field")
     speed = _number(query, "speed")
     speed = 1.0 if speed is None else speed
@@ -109,10 +109,10 @@ def _voice(name: str, catalogue: Catalogue) -> tuple[SpeechModel, Preset, str]:
 
 def _format_name(query: Mapping[str, str], *, is_socket: bool) -> str:
     encoding = query.get("encoding", "linear16" if is_socket else "mp3")
-    offered = SOCKET_ENCODINGS if is_socket else tuple(_ENCODINGS)
+    offered = SOCKET_ENCODINGS if is_socket else tuple(ENCODINGS)
     if encoding not in offered:
         raise not_offered("encoding", encoding, offered)
-    bare, contained, usual = _ENCODINGS[encoding]
+    bare, contained, usual = ENCODINGS[encoding]
     container = query.get("container", "none" if is_socket else usual)
     # Opus has no bare form to stream.
     containers = ("none",) if is_socket else (usual,) if encoding == "opus" else ("none", usual)

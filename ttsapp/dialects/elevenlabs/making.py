@@ -22,8 +22,8 @@ from ttsapp.voices.services import cloning, registry
 from ttsapp.voices.services.registry import Description
 from ttsapp.voices.uploads import Form
 
-_FIELDS = ("name", "description", "labels", "remove_background_noise", "consent")
-_FILES = ("files", "files[]")
+FIELDS = ("name", "description", "labels", "remove_background_noise", "consent")
+FILES = ("files", "files[]")
 _NAMES = cloning.Names(recording="files", text="text", consent="labels.consent")
 _LABELS = msgspec.json.Decoder(dict[str, str] | None)
 _OK = {"status": "ok"}
@@ -32,7 +32,7 @@ _OK = {"status": "ok"}
 @endpoint("POST")
 async def add_voice(request: HttpRequest, caller: Caller) -> HttpResponse:
     """The speaker's consent is named among the labels: its clients have no field for it."""
-    sent = uploads.form(request, _FIELDS, _FILES)
+    sent = uploads.form(request, FIELDS, FILES)
     said, consent = _said(sent)
     tenant = await database.read(bound.maker, caller)
     sample = _recording(sent)
@@ -45,7 +45,7 @@ async def add_voice(request: HttpRequest, caller: Caller) -> HttpResponse:
 @endpoint("POST")
 async def edit_voice(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResponse:
     row = await _row(caller, voice_id)
-    sent = uploads.form(request, _FIELDS, _FILES)
+    sent = uploads.form(request, FIELDS, FILES)
     said, _ = _said(sent)
     await cloning.check_name(said.name, row.name)
     changed: dict[str, Any] = {"name": said.name}
@@ -116,5 +116,5 @@ def _labels(text: str) -> dict[str, str]:
 
 def _recording(sent: Form) -> bytes | None:
     """Of several the longest: one good recording says more than many short ones."""
-    found = [content for name in _FILES for content in sent.files.get(name, [])]
+    found = [content for name in FILES for content in sent.files.get(name, [])]
     return max(found, key=len, default=None)

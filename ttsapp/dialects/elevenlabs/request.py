@@ -25,7 +25,7 @@ from ttsapp.voices.own import Preset
 _MODEL = re.compile(r"eleven_\w{1,60}", re.ASCII)
 SEED = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 
-_BODY: dict[str, Any] = {
+BODY: dict[str, Any] = {
     "text": str,
     "model_id": str,
     "language_code": str,
@@ -43,7 +43,7 @@ _BODY: dict[str, Any] = {
     "audio_effects": dict,
     "hcaptcha_token": str,
 }
-_QUERY = ("output_format", "enable_logging", "optimize_streaming_latency")
+QUERY = ("output_format", "enable_logging", "optimize_streaming_latency")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +64,11 @@ class Wanted:
 
 def parse(query: Mapping[str, str], content_type: str, body: bytes) -> Wanted:
     """Raises ApiError 415 or 400, naming the field that is at fault."""
-    check_query(query, _QUERY)
+    check_query(query, QUERY)
     if content_type.partition(";")[0].strip().lower() != "application/json":
         raise ApiError(415, "unsupported_media_type", "Send the request as application/json.")
     # Some clients write null for what they leave out.
-    fields = strict.fields(body, _BODY, ("text",), has_nulls=True)
+    fields = strict.fields(body, BODY, ("text",), has_nulls=True)
     check_text(fields["text"], settings.MAX_INPUT_CHARACTERS, "text")
     return Wanted(
         text=fields["text"],

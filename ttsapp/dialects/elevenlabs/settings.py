@@ -18,7 +18,7 @@ DEFAULTS = {
 }
 
 
-_FIELDS: dict[str, Any] = {
+FIELDS: dict[str, Any] = {
     "stability": float,
     "similarity_boost": float,
     "style": float,
@@ -42,7 +42,7 @@ class VoiceSettings:
 
 def voice_settings(raw: bytes) -> VoiceSettings:
     """Raises ApiError 400 naming the setting."""
-    given = strict.fields(raw, _FIELDS, (), within="voice_settings", has_nulls=True)
+    given = strict.fields(raw, FIELDS, (), within="voice_settings", has_nulls=True)
     settings = VoiceSettings(given)
     check_speed(settings.speed, "voice_settings.speed")
     return settings

@@ -33,7 +33,7 @@ class VoiceId(msgspec.Struct, forbid_unknown_fields=True):
 
 
 # Each field's type is checked on its own, so that a refusal can name the field.
-_FIELDS: dict[str, Any] = {
+FIELDS: dict[str, Any] = {
     "model": str,
     "input": str,
     "voice": str | VoiceId,
@@ -50,7 +50,7 @@ _FIELDS: dict[str, Any] = {
     "word_timestamps": bool,
     **WISHES,
 }
-_REQUIRED = ("model", "input", "voice")
+REQUIRED = ("model", "input", "voice")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,4 +163,4 @@ def _typed_fields(content_type: str, body: bytes) -> dict[str, Any]:
     if content_type.partition(";")[0].strip().lower() != "application/json":
         message = "Send the request as application/json."
         raise ApiError(415, "unsupported_media_type", message)
-    return strict.fields(body, _FIELDS, _REQUIRED, has_nulls=True)
+    return strict.fields(body, FIELDS, REQUIRED, has_nulls=True)

@@ -22,7 +22,7 @@ WISHES: dict[str, Any] = {
     "enable_ssml_parsing": bool | str,
     "lexicon": bool,
 }
-_PREVIEW: dict[str, Any] = {"input": str, "model": str, "voice": str, "language": str, **WISHES}
+PREVIEW: dict[str, Any] = {"input": str, "model": str, "voice": str, "language": str, **WISHES}
 
 
 def wish(fields: Mapping[str, Any]) -> TextWish:
@@ -41,7 +41,7 @@ def wish(fields: Mapping[str, Any]) -> TextWish:
 
 async def preview(caller: Caller, body: bytes, served: Catalogue) -> dict[str, Any]:
     """What would be spoken, as a document. Raises ApiError 400 or 404."""
-    fields = strict.fields(body, _PREVIEW, ("input",))
+    fields = strict.fields(body, PREVIEW, ("input",))
     check_text(fields["input"], settings.MAX_INPUT_CHARACTERS, "input")
     model = served.model(fields["model"]) if "model" in fields else served.default()
     language, native = fields.get("language", "auto"), "english"

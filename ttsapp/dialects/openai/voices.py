@@ -25,11 +25,11 @@ from ttsapp.voices.selectors import catalogue, listed
 from ttsapp.voices.services import cloning, consents, designing, registry
 from ttsapp.voices.uploads import Form
 
-_FIELDS = (
+FIELDS = (
     *uploads.DESCRIPTION,
     *("type", "consent", "ref_audio", "ref_text", "embedding", "prompt", "model", "script_hint"),
 )
-_FILES = ("audio_sample",)
+FILES = ("audio_sample",)
 _NAMES = cloning.Names(text="ref_text")
 _MOST, _USUAL = 100, 20
 
@@ -113,8 +113,8 @@ async def _make(request: HttpRequest, caller: Caller) -> Voice:
 
 def _sent(request: HttpRequest) -> Form:
     if request.content_type == "application/json":
-        return uploads.json_form(request.read(), _FIELDS, ("name",))
-    return uploads.form(request, _FIELDS, _FILES)
+        return uploads.json_form(request.read(), FIELDS, ("name",))
+    return uploads.form(request, FIELDS, FILES)
 
 
 def _own(served: Catalogue, name: str) -> OwnVoice:

@@ -49,6 +49,11 @@ _KINDS = {
 }
 FORMATS = tuple(_KINDS)
 
+
+def content_types() -> tuple[str, ...]:
+    return tuple(dict.fromkeys(kind.content_type for kind in _KINDS.values()))
+
+
 # Kilobits that each version of MPEG audio allows, and the usual one.
 _MPEG: dict[str, tuple[tuple[int, ...], int]] = {
     "1": ((32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320), 128),
