@@ -19,11 +19,11 @@ SECONDS = 240.0
 class Ahead:
     """Kernels into the caches on disk, in the order of the trials. Nothing is run."""
 
-    def __init__(self, size: str, trials: list[Trial], context: int) -> None:
+    def __init__(self, size: str, trials: list[Trial], context: int, slots: int = 0) -> None:
         # One core is left to what launches and times meanwhile.
         workers = max(1, min((os.cpu_count() or 1) - 1, len(trials)))
         self._pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
-        self._jobs = {trial: self._pool.submit(_build, size, trial, context) for trial in trials}
+        self._jobs = {t: self._pool.submit(_build, size, t, context, slots) for t in trials}
 
     def wait(self, trial: Trial) -> None:
         """Until the trial's kernels are there or cannot be: then the trial itself will tell why."""
@@ -55,15 +55,15 @@ def build_all(size: str, plan: Plan) -> None:
             for module, rows in product(("predictor", "talker"), plan.step_rows)
         ),
     ]
-    with Ahead(size, trials, plan.positions - SPARE) as ahead:
+    with Ahead(size, trials, plan.positions - SPARE, plan.slots) as ahead:
         for trial in trials:
             ahead.wait(trial)
 
 
-def _build(size: str, trial: Trial, context: int) -> None:
+def _build(size: str, trial: Trial, context: int, slots: int) -> None:
     torch.set_num_threads(1)
     from gpu_engine.kernels.building import Builds
 
-    world = World(size, torch.device("meta"), False, context)
+    world = World(size, torch.device("meta"), False, context, slots)
     with Builds(), torch.inference_mode():
         build(world, trial).run()

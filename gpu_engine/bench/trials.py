@@ -66,13 +66,17 @@ class Built:
 
 
 class World:
-    """The modules on one device, made when first asked for; all variants share their weights."""
+    """The modules on one device, made when first asked for; all variants share their weights.
+    `slots`: of an arena that has more than a trial's rows, as an engine's."""
 
-    def __init__(self, size: str, device: torch.device, small: bool, context: int) -> None:
+    def __init__(
+        self, size: str, device: torch.device, small: bool, context: int, slots: int = 0
+    ) -> None:
         config: TalkerConfig = TALKERS[size]
         self.talker_config = narrow(config) if small else config
         self.codec_config: CodecDecoderConfig = narrow_codec(CODEC) if small else CODEC
         self.device, self.small, self.context = device, small, context
+        self._slots = slots
         self.dtype = torch.bfloat16 if device.type != "cpu" else torch.float32
 
     @cached_property
@@ -96,7 +100,8 @@ class World:
     def arena(self, rows: int, dtype: torch.dtype | None = None) -> Arena:
         """`rows` streams in the middle of speech, the same numbers in any dtype."""
         like = torch.empty(0, device=self.device, dtype=dtype or self.dtype)
-        arena = arena_for(self.talker_config, rows, self.context + SPARE, 2, like)
+        slots = max(rows, self._slots)
+        arena = arena_for(self.talker_config, slots, self.context + SPARE, 2, like)
         if self.device.type == "meta":
             return arena
         generator = torch.Generator(self.device).manual_seed(17)
