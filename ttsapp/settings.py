@@ -35,6 +35,8 @@ LEXICON_WORDS = environment.number("PARLANCE_LEXICON_WORDS", 2000, most=100_000)
 # Voices of its own that a tenant may have, and what a process keeps of them in memory (64 MB).
 VOICES = environment.number("PARLANCE_VOICES", 500, most=10_000)
 VOICE_CACHE_BYTES = environment.number("PARLANCE_VOICE_CACHE_BYTES", 64 * 1024 * 1024, most=2**40)
+# Who has it may read the web processes' metrics; without one nobody may.
+METRICS_TOKEN = environment.secret("PARLANCE_METRICS_TOKEN")
 # Voices whose consent has ended are deleted so many days later.
 ENDED_VOICE_DAYS = environment.number("PARLANCE_ENDED_VOICE_DAYS", 30, least=0, most=3650)
 MAX_STREAM_SECONDS = environment.seconds("PARLANCE_MAX_STREAM_SECONDS", 600)

@@ -19,6 +19,7 @@ from ttsapp.dialects.deepgram import urls as deepgram
 from ttsapp.dialects.elevenlabs import urls as elevenlabs
 from ttsapp.errors import ApiError
 from ttsapp.http import error_response, is_api
+from ttsapp.voices.metrics import metrics
 
 # One door for people, with its second factor and its limit on guesses.
 setattr(admin.site, "login", secure_admin_login(admin.site.login))  # noqa: B010
@@ -31,6 +32,7 @@ urlpatterns = [
     path("api/", include("ttsapp.api.urls")),
     path("livez", health.livez),
     path("readyz", health.readyz),
+    path("metrics", metrics),
     path("cartesia", cartesia_views.status),
     path("cartesia/", include("ttsapp.dialects.cartesia.urls")),
     path("dashscope/", include("ttsapp.dialects.dashscope.urls")),
