@@ -23,7 +23,7 @@ SHOWN = {  # docs/screenshots/NAME.png: page, width, scheme
     "requests-phone": ("requests", 390, "light"),
 }
 SETTINGS = [(size, scheme) for size in (DESK, PHONE) for scheme in ("light", "dark")]
-COLOURS, LARGEST = 32, 60_000
+COLOURS, LARGEST = 48, 80_000
 ALL_OF_THEM = 4_000_000
 
 
@@ -35,17 +35,21 @@ def main() -> None:
     for size, scheme in SETTINGS:
         folder = FOLDER / f"{size['width']}-{scheme}"
         folder.mkdir(parents=True, exist_ok=True)
-        for old in folder.glob("*.png"):
+        for old in folder.iterdir():
             old.unlink()
         with chromium() as browser, context(browser, os.environ["PARLANCE_URL"], size, scheme) as v:
             page = v.new_page()
             sign_in(page, os.environ["PARLANCE_USERNAME"], os.environ["PARLANCE_PASSWORD"])
             for name, address in pages.items():
+                page.set_viewport_size(size)
                 show(page, address)
-                keep(page, folder / f"{name}.png", everything=True)
                 for shown, wanted in SHOWN.items():
                     if wanted == (name, size["width"], scheme):
-                        keep(page, FOLDER / f"{shown}.png", everything=False)
+                        keep(page, FOLDER / f"{shown}.png")
+                # What sticks to the edges of a screen is as high as the page then.
+                high = page.evaluate("document.scrollingElement.scrollHeight")
+                page.set_viewport_size({**size, "height": high})
+                keep(page, folder / f"{name}.webp")
     check_sizes()
 
 
@@ -60,18 +64,22 @@ def show(page: Page, address: str) -> None:
         page.wait_for_timeout(3000)
 
 
-def keep(page: Page, file: Path, *, everything: bool) -> None:
-    """Small enough for a repository: our pages have few colours."""
-    with Image.open(io.BytesIO(page.screenshot(full_page=everything))) as picture:
-        few = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
-        few.save(file, optimize=True)
+def keep(page: Page, file: Path) -> None:
+    """Small enough for a repository: our pages have few colours, of which none is to be lost."""
+    with Image.open(io.BytesIO(page.screenshot())) as picture:
+        whole, none = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
+        few = picture.convert("RGB").quantize(COLOURS, whole, dither=none)
+        if file.suffix == ".png":
+            few.save(file, optimize=True)
+        else:
+            few.convert("RGB").save(file, lossless=True, quality=100, method=6)
 
 
 def check_sizes() -> None:
     for name in SHOWN:
         if (FOLDER / f"{name}.png").stat().st_size > LARGEST:
             raise SystemExit(f"{name}.png is larger than {LARGEST} bytes")
-    together = sum(each.stat().st_size for each in FOLDER.rglob("*.png"))
+    together = sum(each.stat().st_size for each in FOLDER.rglob("*.*"))
     if together > ALL_OF_THEM:
         raise SystemExit(f"the pictures have {together} bytes, {ALL_OF_THEM} are enough")
 

@@ -130,7 +130,7 @@ def test_what_was_typed_is_kept_and_quoted_for_a_shell(page: Page) -> None:
 
     assert page.input_value("#text") == TEXT
     assert page.input_value("#voice-B") == voice
-    page.check("[name=shown][value=B]")
+    page.select_option("#shown", "B")
     command = page.inner_text("#command")
     assert r"It'\''s a quiet morning." in command
     assert f'"voice":"{voice}"' in command

@@ -14,9 +14,9 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from billing import money
 from billing.costs.report import totals
 from billing.rollups import selectors as rollups
+from billing.templatetags.money import about
 from ttsapp.alerts import selectors as alerts
 from ttsapp.alerts.models import TROUBLE
 from ttsapp.console import charts
@@ -118,7 +118,7 @@ def _money(today: date) -> Money:
 
 
 def _text(micros: Fraction | None) -> str | None:
-    return None if micros is None else money.text(round(micros), settings.CURRENCY)
+    return None if micros is None else about(micros, settings.CURRENCY)
 
 
 def _characters(hours: Sequence[Hour]) -> charts.Chart:

@@ -6,6 +6,7 @@ const root = document.getElementById("playground");
 const text = document.getElementById("text");
 const both = document.getElementById("both");
 const command = document.getElementById("command");
+const shown = document.getElementById("shown");
 const language = document.getElementById("language");
 const KEPT = ["voice", "seed", "speed"];
 const remembered = `playground:${root.dataset.tenant}`;
@@ -90,7 +91,7 @@ function changed() {
   }));
   sessionStorage.setItem(remembered, JSON.stringify({ text: text.value, sides: now }));
   document.getElementById("count").textContent = `${[...text.value].length} of ${text.maxLength} characters`;
-  const side = sides.find(({ name }) => name === document.querySelector("[name=shown]:checked").value);
+  const side = sides.find(({ name }) => name === shown.value);
   command.textContent = SNIPPETS[language.value](root.dataset.base, side.body());
 }
 
