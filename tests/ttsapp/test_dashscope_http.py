@@ -17,7 +17,7 @@ from billing.models import UsageEvent
 from gpu_engine.proto import engine_pb2 as pb
 from tests.ttsapp.conftest import Party, eventually
 from tests.ttsapp.scripted_engine import Script, ScriptedEngine, spoken
-from ttsapp.dialects.dashscope import kept
+from ttsapp.speech import kept
 from ttsapp.speech.models import RequestLog
 
 PATH = "/api/v1/services/aigc/multimodal-generation/generation"

@@ -13,7 +13,6 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 
 from ttsapp.dialects import door
-from ttsapp.dialects.dashscope import kept
 from ttsapp.dialects.dashscope import request as asked
 from ttsapp.dialects.dashscope.dialect import DASHSCOPE, error_body
 from ttsapp.dialects.door import endpoint
@@ -22,7 +21,7 @@ from ttsapp.http import error_response, json_response, request_id
 from ttsapp.idempotency.once import once
 from ttsapp.keys.authentication import Caller
 from ttsapp.keys.tokens import Scope
-from ttsapp.speech import answers, encoders
+from ttsapp.speech import answers, encoders, kept
 from ttsapp.speech.prepared import whole_text
 from ttsapp.speech.session import Session
 from ttsapp.voices.selectors import catalogue
@@ -98,7 +97,7 @@ async def _told(
 ) -> dict[str, Any]:
     """The address of the whole. Where the disk has no room for it, the file itself, unless its
     audio has been told already."""
-    if (found := await kept.keep(wav)) is not None:
+    if (found := await kept.keep(wav, session.order.voice.name)) is not None:
         url = request.build_absolute_uri(reverse("dashscope-audio", args=[found.name]))
         return _audio(session, url=url, expires_at=found.expires_at)
     data = base64.b64encode(wav).decode() if is_in_data else ""

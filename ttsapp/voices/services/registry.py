@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -16,6 +17,7 @@ from ttsapp.audit.actions import Action
 from ttsapp.audit.services import SYSTEM, Actor, record
 from ttsapp.errors import ApiError
 from ttsapp.idempotency.services import forget_voice
+from ttsapp.speech import kept
 from ttsapp.tenants.models import Tenant
 from ttsapp.voices import storage
 from ttsapp.voices.models import Consent, Kind, Voice, VoiceVersion
@@ -168,6 +170,7 @@ def delete_voice(actor: Actor, voice: Voice) -> bool:
     blobs |= {(Blob.CLIP, version.clip) for version in versions if version.clip}
     shelves.release(blobs)
     forget_voice(voice.public_id)
+    transaction.on_commit(partial(kept.forget_voice, voice.public_id))
     record(
         actor,
         Action.VOICE_DELETED,

@@ -1,10 +1,12 @@
 """Answers that are told as an address: kept for an hour in a folder, under names nobody guesses.
 
-Any web process gives out what another has kept: they share the folder."""
+Any web process gives out what another has kept: they share the folder. What a voice has said goes
+with the voice."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import re
 import secrets
 import time
@@ -22,7 +24,7 @@ KEEP_SECONDS = 3600
 MOST_BYTES = 1 << 30
 # Looking at every file takes a while: between two looks the folder may outgrow its bound a little.
 SWEEP_SECONDS = 5.0
-_NAME = re.compile(r"(?P<expires_at>\d{10})-[\w-]{32}\.wav", re.ASCII)
+_NAME = re.compile(r"(?P<expires_at>\d{10})-[0-9a-f]{16}-[\w-]{32}\.wav", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +40,10 @@ def expiry() -> int:
     return int(time.time()) + KEEP_SECONDS
 
 
-async def keep(audio: bytes) -> Kept | None:
-    """None where the disk does not take it."""
+async def keep(audio: bytes, voice: str) -> Kept | None:
+    """What this voice has said. None where the disk does not take it."""
     expires_at = expiry()
-    kept = Kept(f"{expires_at}-{secrets.token_urlsafe(24)}.wav", expires_at)
+    kept = Kept(f"{expires_at}-{_mark(voice)}-{secrets.token_urlsafe(24)}.wav", expires_at)
     try:
         await asyncio.to_thread(_write, kept.name, audio)
     except OSError as error:
@@ -56,6 +58,19 @@ async def find(name: str) -> bytes | None:
     if match is None or int(match["expires_at"]) <= time.time():
         return None
     return await asyncio.to_thread(_read, name)
+
+
+def forget_voice(voice: str) -> int:
+    """All that it has said and is still kept. Returns how many answers that were."""
+    found = list(_folder().glob(f"*-{_mark(voice)}-*.wav"))
+    for path in found:
+        path.unlink(missing_ok=True)
+    return len(found)
+
+
+def _mark(voice: str) -> str:
+    """Of its name, which an address need not tell."""
+    return hashlib.sha256(voice.encode()).hexdigest()[:16]
 
 
 def _folder() -> Path:
