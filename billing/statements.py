@@ -3,10 +3,12 @@ thousands of rows without a second look at each value."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, TypeVar
+from uuid import UUID
 
 from django.db import connection
 from django.db.models import Field, JSONField, Model, QuerySet
@@ -71,19 +73,12 @@ def _execute(rows: Sequence[Row], conflict: str) -> Iterator[Any]:
 
 
 def _source(rows: Sequence[Row], fields: Sequence[Field[Any, Any]]) -> tuple[str, list[Any]]:
-    """The rows in SQL. Postgres takes a column as one value: a statement of thousands costs the
-    driver more than the database."""
+    """The rows in SQL. Postgres takes a column as one value, and that as its text: the driver
+    would take longer over a statement of thousands, or an array's elements, than the database."""
     columns = [[getattr(row, field.attname) for row in rows] for field in fields]
     if connection.vendor == "postgresql":
-        # The driver knows every type that a field has, but JSON.
-        columns = [
-            [field.get_db_prep_value(value, connection) for value in column]
-            if isinstance(field, JSONField)
-            else column
-            for field, column in zip(fields, columns, strict=True)
-        ]
         arrays = ", ".join(f"%s::{field.db_type(connection)}[]" for field in fields)
-        return f"SELECT * FROM unnest({arrays})", columns
+        return f"SELECT * FROM unnest({arrays})", list(map(_array, fields, columns))
     stored = [
         [field.get_db_prep_value(value, connection) for value in column]
         for field, column in zip(fields, columns, strict=True)
@@ -91,3 +86,28 @@ def _source(rows: Sequence[Row], fields: Sequence[Field[Any, Any]]) -> tuple[str
     row = f"({', '.join(['%s'] * len(fields))})"
     values = [value for each in zip(*stored, strict=True) for value in each]
     return f"VALUES {', '.join([row] * len(rows))}", values
+
+
+def _array(field: Field[Any, Any], column: list[Any]) -> str:
+    """As Postgres writes an array. JSON is known by its field alone: any other value by its
+    type."""
+    if isinstance(field, JSONField):
+        column = [
+            None if value is None else json.dumps(value, cls=field.encoder) for value in column
+        ]
+    return f"{{{','.join([_WRITTEN.get(type(value), _quoted)(value) for value in column])}}}"
+
+
+def _quoted(value: Any) -> str:
+    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+_WRITTEN: dict[type, Callable[[Any], str]] = {
+    int: str,
+    float: repr,
+    UUID: str,
+    bytes: lambda value: f'"\\\\x{value.hex()}"',
+    datetime: datetime.isoformat,
+    type(None): lambda _: "NULL",
+}
