@@ -35,6 +35,7 @@ from gpu_engine.runner.device.lanes import Lane
 if TYPE_CHECKING:
     from gpu_engine.bench.ahead import Ahead
 
+NAMES = "all, or any of: a module, a variant, module:variant"
 FEWEST, MOST = 20, 200  # timed replays
 # Random weights say little of how precise audio is: a codec is right where the modules are hardly
 # better in the same precision. They add up in float32 what the kernels store rounded.
@@ -78,8 +79,7 @@ class References:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    names = "all, or any of: a module, a variant, module:variant"
-    add("--only", dest="variants", nargs="+", default=["all"], help=names)
+    add("--only", dest="variants", nargs="+", default=["all"], help=NAMES)
     add("--device", default="auto", choices=["auto", "cpu", "cuda"])
     add("--official", default="1.7B", choices=["1.7B", "0.6B"], help="shapes, random weights")
     add("--rows", type=int, nargs="+", default=[1, 8, 64, 256])
@@ -102,6 +102,8 @@ def run(arguments: argparse.Namespace) -> int:
     record = Record(_head(arguments, world), torch.__version__, arguments.out, arguments.skip_done)
     rows, frames = ([1, 2], [1]) if small else (arguments.rows, arguments.frames)
     trials = [t for t in every_trial(world, rows, frames) if is_wanted(t, arguments.variants)]
+    if not trials:
+        raise SystemExit(f"no variant is called {' '.join(arguments.variants)}: {NAMES}")
     verdicts = [Verdict(t.module, t.variant, t.rows, t.frames) for t in trials if not record.has(t)]
     with _ahead(arguments, world, [v.trial for v in verdicts]) as ahead:
         _try_all(world, verdicts, record, arguments, end, console, ahead)

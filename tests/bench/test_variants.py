@@ -66,6 +66,12 @@ def test_a_choice_of_variants() -> None:
     assert not is_wanted(trial, ["talker", "fused"])
 
 
+def test_a_choice_of_nothing_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(variants, "pick_device", lambda _: torch.device("cpu"))
+    with pytest.raises(SystemExit, match="no variant is called fussed: all, or any of"):
+        variants.main(["--only", "fussed", "--out", str(tmp_path / "steps.json")])
+
+
 HEAD = {"shapes": "1.7B", "context": 90}
 TALKER, PREDICTOR = Trial("talker", "early", 1), Trial("predictor", "early", 1)
 
