@@ -21,10 +21,16 @@ def describe() -> dict[str, Any]:
         "system": platform.platform(),
         "python": platform.python_version(),
         "load_average": [round(value, 2) for value in os.getloadavg()],
-        "commit": _output(["git", "rev-parse", "--short", "HEAD"]) or "unknown",
+        "commit": _commit(),
         "command": shlex.join(["python", "-m", "gpu_engine", *sys.argv[1:]]),
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def _commit() -> str:
+    """A copy of the tree has no history: whoever made it may say."""
+    said = os.environ.get("PARLANCE_COMMIT")
+    return said or _output(["git", "rev-parse", "--short", "HEAD"]) or "unknown"
 
 
 def _processor() -> str:

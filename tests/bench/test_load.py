@@ -9,6 +9,7 @@ import pytest
 
 from gpu_engine.bench.client import Take, Target, speak
 from gpu_engine.bench.load import long_texts, poisson
+from gpu_engine.bench.machine import describe
 from gpu_engine.bench.summary import lead, percentile, percentiles, real_time_factor, summarize
 from gpu_engine.bench.texts import sentences
 
@@ -19,6 +20,11 @@ def test_it_works() -> None:
     assert poisson(1.0, 40.0, seed=1) == poisson(1.0, 40.0, seed=1)
     assert poisson(1.0, 40.0, seed=1) != poisson(1.0, 40.0, seed=2)
     assert sentences(5, seed=1) == sentences(5, seed=1)
+
+
+def test_a_copy_without_a_history_says_its_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PARLANCE_COMMIT", "abc1234")
+    assert describe()["commit"] == "abc1234"
 
 
 def test_arrivals_have_the_rate_that_was_asked_for() -> None:
