@@ -37,6 +37,10 @@ VOICES = environment.number("PARLANCE_VOICES", 500, most=10_000)
 VOICE_CACHE_BYTES = environment.number("PARLANCE_VOICE_CACHE_BYTES", 64 * 1024 * 1024, most=2**40)
 # Who has it may read the web processes' metrics; without one nobody may.
 METRICS_TOKEN = environment.secret("PARLANCE_METRICS_TOKEN")
+# What hears a clip's words, to compare them with its text: any server of OpenAI's transcriptions.
+TRANSCRIPTION_URL = environment.web_address("PARLANCE_TRANSCRIPTION_URL")
+TRANSCRIPTION_KEY = environment.text("PARLANCE_TRANSCRIPTION_KEY")
+TRANSCRIPTION_MODEL = environment.text("PARLANCE_TRANSCRIPTION_MODEL", "whisper-1")
 # Voices whose consent has ended are deleted so many days later.
 ENDED_VOICE_DAYS = environment.number("PARLANCE_ENDED_VOICE_DAYS", 30, least=0, most=3650)
 MAX_STREAM_SECONDS = environment.seconds("PARLANCE_MAX_STREAM_SECONDS", 600)

@@ -72,7 +72,7 @@ def check(recording: Recording, text: str, field: str, text_field: str) -> Refer
 
 def check_text(text: str, measures: Measures, field: str) -> None:
     """Raises ApiError 400 for a text that is not what is said: by its length, which is what makes
-    clones collapse. Words are not compared."""
+    clones collapse. Words are compared by `hearing`, where there is a recogniser."""
     expected = expected_ms(text) / 1000
     heard = measures.speech_seconds
     if heard > SLOWEST_SPEECH * expected:

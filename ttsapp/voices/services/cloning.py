@@ -20,6 +20,7 @@ from ttsapp.voices import fields, selectors, storage
 from ttsapp.voices.catalogue import SpeechModel
 from ttsapp.voices.clips.checks import Reference, check
 from ttsapp.voices.clips.decoding import decode
+from ttsapp.voices.clips.hearing import check_words
 from ttsapp.voices.models import Consent, Kind, Voice
 from ttsapp.voices.services import registry, shelves
 from ttsapp.voices.services.registry import Description, Encoded
@@ -93,7 +94,10 @@ async def renew(actor: Actor, voice: Voice, recording: bytes, text: str, names: 
 async def referenced(recording: bytes, text: str, names: Names, tenant_id: int) -> Reference:
     """The stretch of it that is used. Raises ApiError 400 or 413."""
     decoded = await decode(recording, names.recording, tenant_id)
-    return await asyncio.to_thread(check, decoded, text, names.recording, names.text)
+    found = await asyncio.to_thread(check, decoded, text, names.recording, names.text)
+    if text and (note := await check_words(found.samples, text, names.text)):
+        found.report["notes"].append(note)
+    return found
 
 
 async def encode(model: SpeechModel, reference: Reference, text: str) -> Encoded:
