@@ -104,6 +104,9 @@ class Budget:
     def spent(self) -> float:
         return time.monotonic() - self.began
 
+    def left(self) -> float:
+        return max(0.0, self.end - time.monotonic())
+
     def allows(self, seconds: float) -> bool:
         return time.monotonic() + seconds <= self.end
 
@@ -176,7 +179,13 @@ async def _measure(
     flags = (*sizes, "--max-positions", str(arguments.max_positions), "--weights")
     log, began = arguments.out / f"{arguments.name}-engine.log", budget.spent()
     async with own_engine(
-        checkpoint, arguments.device, folder, log, *flags, arguments.weights
+        checkpoint,
+        arguments.device,
+        folder,
+        log,
+        *flags,
+        arguments.weights,
+        within=budget.left(),
     ) as address:
         report.start_s = budget.spent() - began
         report.warnings = warnings(log)

@@ -23,10 +23,10 @@ LOUD = ("warning", "error", "critical")
 
 @asynccontextmanager
 async def own_engine(
-    checkpoint: Path, device: str, folder: Path, log: Path, *flags: str
+    checkpoint: Path, device: str, folder: Path, log: Path, *flags: str, within: float = 900.0
 ) -> AsyncIterator[str]:
     """Its address, once a synthesis has passed. Raises SystemExit with the end of its log where it
-    does not come up."""
+    does not come up `within` so many seconds."""
     address = f"unix:{folder}/engine.sock"
     command = [sys.executable, "-m", "gpu_engine", "serve", "--checkpoint", str(checkpoint)]
     command += ["--listen", address, "--device", device, "--aligner", "none", *flags]
@@ -34,7 +34,11 @@ async def own_engine(
     with log.open("wb") as out:
         process = await asyncio.create_subprocess_exec(*command, stdout=out, stderr=out)
     try:
-        await _ready(process, EngineTarget(address, voice="-"), log)
+        try:
+            async with asyncio.timeout(within):
+                await _ready(process, EngineTarget(address, voice="-"), log)
+        except TimeoutError:
+            raise SystemExit(_end_of(log, f"was not ready after {within:.0f} s")) from None
         yield address
     finally:
         await _stop(process)
@@ -49,7 +53,7 @@ def warnings(log: Path) -> list[str]:
 async def _ready(process: Process, target: EngineTarget, log: Path) -> None:
     while True:
         if process.returncode is not None:
-            raise SystemExit(_end_of(log))
+            raise SystemExit(_end_of(log, "did not start"))
         try:
             if (await target.status()).state == pb.EngineStatus.STATE_READY:
                 return
@@ -58,9 +62,9 @@ async def _ready(process: Process, target: EngineTarget, log: Path) -> None:
         await asyncio.sleep(LOOK_S)
 
 
-def _end_of(log: Path) -> str:
+def _end_of(log: Path, what: str) -> str:
     lines = log.read_text("utf-8", "replace").splitlines()[-LAST_LINES:]
-    return "\n".join(["the engine did not start:", *lines])
+    return "\n".join([f"the engine {what}:", *lines])
 
 
 async def _stop(process: Process) -> None:

@@ -16,6 +16,7 @@ import torch
 
 from gpu_engine.bench import add_arguments
 from gpu_engine.bench.gpu import Report, occupancy, run_windows
+from gpu_engine.bench.own_engine import own_engine
 from gpu_engine.bench.random_checkpoint import LOUDNESS, write_random
 from gpu_engine.models.checkpoint import load_checkpoint
 from gpu_engine.proto import engine_pb2 as pb
@@ -122,6 +123,18 @@ def test_a_random_checkpoint_loads_and_is_heard(tmp_path: Path) -> None:
     with torch.inference_mode():
         loudness = loaded.codec_decoder(codes).square().mean().sqrt()
     assert LOUDNESS / 3 < loudness < LOUDNESS * 3
+
+
+async def test_an_engine_that_does_not_start_tells_why(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"(?s)the engine did not start:.*config\.json"):
+        async with own_engine(tmp_path / "nothing", "cpu", tmp_path, tmp_path / "log"):
+            pass
+
+
+async def test_an_engine_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="the engine was not ready after 0 s"):
+        async with own_engine(ASSETS / "tiny", "cpu", tmp_path, tmp_path / "log", within=0.3):
+            pass
 
 
 # Of the product's and its tests' packages, what an engine that is measured alone does not need.
