@@ -2,33 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor, nn
 
-from gpu_engine.config import SAMPLE_RATE
+from gpu_engine.models.speaker import mel_filters
 
 FLOOR = 2e-4  # white noise at -72 dBFS; below it silence would outweigh speech
 RESOLUTIONS = ((2048, 80), (1024, 80), (512, 64), (256, 32))  # window, mel bands
-
-
-def mel_filters(bands: int, window: int) -> Tensor:
-    """Triangular filters on the Slaney scale, area-normalised: [bands, window / 2 + 1]."""
-    edges = _slaney_hertz(torch.linspace(0, _slaney_mel(SAMPLE_RATE / 2), bands + 2))
-    bins = torch.linspace(0, SAMPLE_RATE / 2, window // 2 + 1)
-    rising = (bins - edges[:-2, None]) / (edges[1:-1] - edges[:-2])[:, None]
-    falling = (edges[2:, None] - bins) / (edges[2:] - edges[1:-1])[:, None]
-    area = 2 / (edges[2:] - edges[:-2])
-    return torch.minimum(rising, falling).clamp(min=0) * area[:, None]
-
-
-def _slaney_mel(hertz: float) -> float:
-    return 15 + 27 * math.log(hertz / 1000) / math.log(6.4) if hertz >= 1000 else hertz * 3 / 200
-
-
-def _slaney_hertz(mel: Tensor) -> Tensor:
-    return torch.where(mel >= 15, 1000 * (math.log(6.4) / 27 * (mel - 15)).exp(), mel * 200 / 3)
 
 
 class LogMel(nn.Module):
@@ -40,7 +20,7 @@ class LogMel(nn.Module):
     def __init__(self, window: int, bands: int, hop: int, floor: float = FLOOR) -> None:
         super().__init__()
         self.size, self.hop, self.floor = window, hop, floor
-        self.register_buffer("filters", mel_filters(bands, window), persistent=False)
+        self.register_buffer("filters", mel_filters(bands, window=window), persistent=False)
         self.register_buffer("window", torch.hann_window(window), persistent=False)
 
     def forward(self, audio: Tensor) -> Tensor:
