@@ -72,7 +72,7 @@ def keep(page: Page, file: Path) -> None:
         if file.suffix == ".png":
             few.save(file, optimize=True)
         else:
-            few.convert("RGB").save(file, lossless=True, quality=100, method=6)
+            few.convert("RGB").save(file, lossless=True, quality=60, method=4)
 
 
 def check_sizes() -> None:

@@ -16,14 +16,12 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 
 from billing.costs import services as costs
-from billing.costs.uptime import Beat
+from billing.costs.models import EngineHour
 from billing.invoices.models import Document, Seller
 from billing.invoices.parties import save_details, save_seller
 from billing.invoices.tasks import issue_all
-from billing.prices.day_sales import add_up
 from billing.prices.rates import ANY, Rate, Tier
 from billing.prices.services import add_version, create_book
-from billing.prices.uses import months
 from ttsapp.alerts import evaluation, webhooks
 from ttsapp.audit.services import SYSTEM
 from ttsapp.console.bench import log, sums
@@ -34,8 +32,8 @@ from ttsapp.speech.models import RequestLog
 from ttsapp.tenants.models import Role, Tenant
 from ttsapp.tenants.services import add_member, create_tenant
 
-ENGINES, ENGINE_DAYS = 4, 35
-PEOPLE = 20
+ENGINES, ENGINE_DAYS = 8, 365
+PEOPLE, INVOICED_EVERY = 20, 10
 SLUG = "list"
 # They need an engine that makes them.
 VOICES = frozenset(("voice", "delete_voice", "consent", "withdraw_consent", "delete_consent"))
@@ -61,7 +59,7 @@ def fill(tenants: int) -> Filled:
     _step("the request log", lambda: log.fill(busy, now))
     _step("prices", lambda: _price(now.date()))
     _step("invoices", lambda: issue_all(now))
-    _step("sales", lambda: add_up(months(now.date() - timedelta(days=sums.DAYS), now.date())))
+    _step("sales", sums.sell)
     _step("engine hours", lambda: _engines(now))
     owner = _step("people", lambda: _people(busy))
     webhook = webhooks.create(SYSTEM, busy, "https://hooks.example.com/")
@@ -87,28 +85,36 @@ def _tenants(count: int) -> None:
 
 
 def _price(today: date) -> None:
-    """One price with tiers for all, who are to be billed from some months ago on."""
+    """One price for all; every tenth is to be billed from some months ago on."""
     book = create_book(SYSTEM, "List", SLUG, settings.CURRENCY, is_default=True)
-    tiers = (Tier(0, 15_000_000), Tier(1_000_000, 12_000_000), Tier(10_000_000, 9_000_000))
-    add_version(SYSTEM, book, date(2020, 1, 1), [Rate(ANY, ANY, tiers)])
+    rate = Rate(ANY, ANY, (Tier(0, sums.PER_MILLION),))
+    add_version(SYSTEM, book, date(2020, 1, 1), [rate])
     seller = save_seller(
         SYSTEM, Seller(), name="Parlance Ltd", address="1 Quay", prefix="PAR-", note=""
     )
     first = (today.replace(day=1) - timedelta(days=75)).replace(day=1)
-    for tenant in Tenant.objects.order_by("pk"):
+    for tenant in Tenant.objects.order_by("pk")[::INVOICED_EVERY]:
         save_details(
             SYSTEM, tenant, seller=seller, name=tenant.name, tax_number="", next_month=first
         )
 
 
 def _engines(now: datetime) -> None:
-    began = now - timedelta(days=ENGINE_DAYS)
-    for hour in range(ENGINE_DAYS * 24):
-        at = began + timedelta(hours=hour)
-        beat = Beat(at, 3600.0 * hour, 1200.0 * hour)
-        costs.note_heartbeats(
-            costs.Heard(f"engine-{number}", "NVIDIA H200", beat) for number in range(ENGINES)
+    """Each up at all hours, and at work for a third of them."""
+    engine_class = costs.add_class(SYSTEM, "NVIDIA H200")
+    costs.price_hours(SYSTEM, engine_class, date(2020, 1, 1), 4_290_000)
+    hour = now.replace(minute=0, second=0, microsecond=0)
+    EngineHour.objects.bulk_create(
+        EngineHour(
+            engine_id=f"engine-{number}",
+            engine_class=engine_class,
+            hour=hour - timedelta(hours=back),
+            up_seconds=3600,
+            busy_seconds=1200,
         )
+        for number in range(ENGINES)
+        for back in range(ENGINE_DAYS * 24)
+    )
 
 
 def _people(tenant: Tenant) -> User:

@@ -37,14 +37,14 @@ def addresses(known: Known) -> dict[str, str]:
     """By route, in their order. Raises KeyError for an argument that is not known."""
     tenant = _of("console", urls.urlpatterns, known)
     platform = _of("platform", platform_urls.urlpatterns, known)
-    every = dict((*tenant, *platform))
-    return {name: each for name, each in every.items() if not each.endswith(DOWNLOADS)}
+    return dict((*tenant, *platform))
 
 
 def _of(namespace: str, patterns: list[URLPattern], known: Known) -> Iterator[tuple[str, str]]:
     for pattern in patterns:
         name = pattern.name or ""
-        if name not in NOT_PAGES and name not in known.missing:
+        is_page = name not in NOT_PAGES and not str(pattern.pattern).endswith(DOWNLOADS)
+        if is_page and name not in known.missing:
             route = f"{namespace}:{name}"
             have = {**known.arguments, **known.arguments_of.get(route, {})}
             wanted = {each: have[each] for each in pattern.pattern.converters}

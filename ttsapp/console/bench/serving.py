@@ -14,7 +14,7 @@ from django.db import connection
 from ttsapp.launch.plan import ROOT, Plan
 
 PATIENCE = 120.0
-WARM = 3
+WARM = 2
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
@@ -16,6 +17,7 @@ EVENTS = 100_000_000
 DAYS, VOICES = 365, 2
 # Pages tell hours of the last days alone; before that they read days.
 HOURLY_DAYS = 8
+PER_MILLION = 15_000_000  # micros
 
 _EACH = {
     "requests": 1,
@@ -34,6 +36,12 @@ _INSERT = f"""INSERT INTO billing_rollup ({", ".join((*_COLUMNS, *MEASURES))})
   CROSS JOIN generate_series(%(begin)s, %(last)s, %(step)s::interval) start"""
 
 
+_SALES = """INSERT INTO billing_daysale (day, tenant_id, currency, characters, micros)
+  SELECT (start AT TIME ZONE 'UTC')::date, tenant_id, %(currency)s, sum(billed_characters),
+    sum(billed_characters) * %(per_million)s / 1000000
+  FROM billing_rollup WHERE grain = 'day' GROUP BY 1, 2"""
+
+
 def fill(keys: int, now: datetime) -> int:
     """Returns how many requests the days stand for."""
     hour = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
@@ -44,6 +52,13 @@ def fill(keys: int, now: datetime) -> int:
         _rows(cursor, "hour", today - timedelta(days=HOURLY_DAYS), hour, daily // 24)
         cursor.execute("SELECT sum(requests) FROM billing_rollup WHERE grain = 'day'")
         return int(cursor.fetchone()[0])
+
+
+def sell() -> None:
+    """What each day was sold for, as the worker has added it up."""
+    with unchecked() as cursor:
+        values = {"currency": settings.CURRENCY, "per_million": PER_MILLION}
+        cursor.execute(_SALES, values)
 
 
 @contextmanager
