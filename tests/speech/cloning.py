@@ -29,7 +29,7 @@ from gpu_engine.bench.machine import describe
 from gpu_engine.models.checkpoint import Checkpoint, load_checkpoint
 from gpu_engine.models.prompt import PromptRequest, Reference
 from tests.speech.clips import audio_of
-from tests.speech.listening import EARS, ROOT, Recording, Sentence, can_hear, held_out, turn
+from tests.speech.listening import EARS, KINDS, ROOT, Recording, Sentence, can_hear, held_out, turn
 from tests.speech.speaking import BATCH, Job, by_checkpoint
 from tests.speech.unseen import UNSEEN
 
@@ -72,13 +72,14 @@ def trials(found: Sequence[Original], folder: Path) -> Iterator[Trial]:
     their first ones first: however far a run comes, it has heard every speaker."""
     said = [(n, each) for n, each in enumerate(held_out()) if each.kind in SAID]
     for step, way in product(range(SENTENCES_A_REFERENCE), WAYS):
-        for place, original in enumerate(found):
-            number, sentence = said[(place * SENTENCES_A_REFERENCE + step) % len(said)]
-            name = f"{original.recording.file.stem}-{way[0]}-{number:03}.wav"
+        for original in found:
+            stem = original.recording.file.stem  # the number of what it says
+            place = int(stem) // KINDS * SENTENCES_A_REFERENCE + step
+            number, sentence = said[place % len(said)]
+            name = f"{stem}-{way[0]}-{number:03}.wav"
             yield Trial(original, way, sentence, number, folder / name)
 
 
-@torch.inference_mode()
 def prompt(base: Checkpoint, trial: Trial) -> PromptRequest:
     """As the engine makes it: the embedding of the clip alone, its codes with silence behind it."""
     speaker, encoder = base.speaker_encoder, base.codec_encoder
@@ -94,6 +95,7 @@ def prompt(base: Checkpoint, trial: Trial) -> PromptRequest:
     return PromptRequest(trial.sentence.text, "english", embedding=embedding, reference=reference)
 
 
+@torch.inference_mode()
 def speak(base: Checkpoint, asked: list[Trial]) -> None:
     """Batch by batch, so that prompts are only made of what is missing."""
     say = by_checkpoint(base)

@@ -7,6 +7,8 @@ from typing import Any
 
 from tests.speech.report import Clip, rate, shared, summary
 
+UNKNOWN = "-"
+
 
 @dataclass(frozen=True)
 class Gate:
@@ -44,7 +46,7 @@ def _gate(
     note: str,
 ) -> Gate:
     if value is None:
-        return Gate(name, wanted, "not measured", None, note)
+        return Gate(name, wanted, UNKNOWN, None, note)
     holds = value <= limit if value_at_most else value >= limit
     return Gate(name, wanted, shown(value), holds, note)
 
@@ -67,7 +69,7 @@ def gates(
         at_most("clips of a wrong length", 0.005, wrong),
         _of_layouts(conditions),
         *_of_clones(cloning),
-        Gate("described sex and tempo right", "≥ 90 %", "not measured", None, "no VoiceDesign yet"),
+        Gate("described sex and tempo right", "≥ 90 %", UNKNOWN, None, "no VoiceDesign yet"),
         _of_speed(speed),
         _of_first_audio(local),
     ]
@@ -78,7 +80,7 @@ def _of_codec(conditions: dict[str, list[Clip]], sums: dict[str, dict[str, Any]]
     if not conditions["codec"]:
         why = "needs the teacher's speech"
         return [
-            Gate(name, "≤ teacher + 3 points", "not measured", None, why),
+            Gate(name, "≤ teacher + 3 points", UNKNOWN, None, why),
             at_least("codec alone: DNSMOS overall", 3.0, None, why),
         ]
     same = shared(conditions, "teacher", "codec")
@@ -106,7 +108,7 @@ def _of_layouts(conditions: dict[str, list[Clip]]) -> Gate:
     name, wanted = "layouts apart, word errors", "≤ 2 points"
     same = shared(conditions, "full", "streaming")
     if not same["full"]:
-        return Gate(name, wanted, "not measured", None)
+        return Gate(name, wanted, UNKNOWN, None)
     full, streaming = rate(same["full"]) or 0.0, rate(same["streaming"]) or 0.0
     note = f"full {percent(full)}, streaming {percent(streaming)}, {len(same['full'])} clips each"
     apart = abs(full - streaming)
@@ -122,7 +124,7 @@ def _of_clones(cloning: dict[str, Any] | None) -> list[Gate]:
         Gate(
             "clones nearest to their own reference",
             "≥ 95 %",
-            "not measured" if share is None else percent(share),
+            UNKNOWN if share is None else percent(share),
             None if share is None else share >= 0.95,
             note,
         ),
@@ -132,7 +134,7 @@ def _of_clones(cloning: dict[str, Any] | None) -> list[Gate]:
 def _of_speed(speed: dict[str, Any] | None) -> Gate:
     name, wanted = "real-time factor, one core", "≤ 0.4"
     if speed is None:
-        return Gate(name, wanted, "not measured", None)
+        return Gate(name, wanted, UNKNOWN, None)
     factor = speed["cpu_rtf"]
     note = f"the engine's CPU time by seconds of speech; load {speed['load_average']:g} before it"
     return Gate(name, wanted, f"{factor:.2f}", factor <= 0.4, note)
@@ -142,7 +144,7 @@ def _of_first_audio(local: dict[str, Any] | None) -> Gate:
     name, wanted = "first audio, two idle cores", "≤ 150 ms"
     rows = [row for row in (local or {}).get("open_loop", []) if row["rate"] == 1]
     if local is None or not rows:
-        return Gate(name, wanted, "not measured", None, "make bench-local measures it")
+        return Gate(name, wanted, UNKNOWN, None, "make bench-local measures it")
     first, machine = rows[0]["first_audible_ms"]["p50"], local["machine"]
     note = f"make bench-local, median at 1 request/s, commit {machine['commit']}"
     return Gate(name, wanted, f"{first:.0f} ms", first <= 150, note)

@@ -2,33 +2,44 @@
 
 python -m tests.speech.likeness FOLDER < ["clip.wav"]
 
-Prints one JSON object: a vector of length 1 for each clip.
+Prints one JSON object: a vector of length 1 for each clip. They are kept in FOLDER/voices.jsonl.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 
-RATE = 16_000
+from tests.speech.hear import RATE, Memory, lazily
+
 LEVEL_DBFS = -30  # what its own loudness step would bring a clip to
 
 
-def main(folder: Path, names: list[str]) -> dict[str, list[float]]:
+def ears() -> Callable[[Path], list[float]]:
     sys.modules.setdefault("webrtcvad", ModuleType("webrtcvad"))  # only for trimming, not done here
     import librosa
     from resemblyzer import VoiceEncoder
 
-    encoder, vectors = VoiceEncoder("cpu", verbose=False), {}
-    for name in names:
-        audio = librosa.load(folder / name, sr=RATE, mono=True)[0]
+    encoder = VoiceEncoder("cpu", verbose=False)
+
+    def voice(clip: Path) -> list[float]:
+        audio = librosa.load(clip, sr=RATE, mono=True)[0]
         loudness = np.sqrt(np.mean(audio**2)) or 1.0
-        vectors[name] = encoder.embed_utterance(audio / loudness * 10 ** (LEVEL_DBFS / 20)).tolist()
-    return vectors
+        vector = encoder.embed_utterance(audio / loudness * 10 ** (LEVEL_DBFS / 20))
+        found: list[float] = np.round(vector, 5).tolist()
+        return found
+
+    return voice
+
+
+def main(folder: Path, names: list[str]) -> dict[str, list[float]]:
+    memory, voice = Memory(folder / "voices.jsonl", known_only=False), lazily(ears)
+    return {name: memory.get("voice", folder / name, voice) for name in names}
 
 
 if __name__ == "__main__":

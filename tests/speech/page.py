@@ -21,13 +21,17 @@ VERDICTS = {True: ("holds", "yes"), False: ("does not hold", "no"), None: ("not 
 
 def page(result: dict[str, Any], cloning: dict[str, Any] | None, teacher: Path, work: Path) -> str:
     folders = {"teacher": teacher, **{name: work / name for name in ("codec", "full", "streaming")}}
+    missed = sum(gate["holds"] is False for gate in result["gates"])
     engine = Engine(dirs=[str(Path(__file__).parent)])
     return engine.get_template("page.html").render(
         Context(
             {
                 "gates": list(_gates(result)),
                 "held": str(sum(gate["holds"] is True for gate in result["gates"])),
-                "missed": str(sum(gate["holds"] is False for gate in result["gates"])),
+                "missed": str(missed),
+                "missed_verb": "does" if missed == 1 else "do",
+                "open": str(sum(gate["holds"] is None for gate in result["gates"])),
+                "heard": str(result["conditions"]["full"]["clips"]),
                 "conditions": list(_conditions(result)),
                 "kinds": list(_kinds(result)),
                 "cards": list(_cards(result, folders)),
@@ -74,7 +78,7 @@ def _kinds(result: dict[str, Any]) -> Iterator[dict[str, Any]]:
             for said, heard in row["mistakes"]
         ]
         rates = [_shown(row[name]) for name in CONDITIONS]
-        exact = f"{row['exact']} of {row['clips']}"
+        exact = f"{row['exact']}/{row['clips']}"
         yield {"kind": row["kind"], "rates": rates, "exact": exact, "mistakes": mistakes}
 
 

@@ -18,7 +18,7 @@ A, B, C = np.eye(3, dtype=np.float32)
 @pytest.fixture
 def every(tmp_path: Path) -> list[Original]:
     return [
-        Original(speaker, Recording(Sentence("x", "x"), tmp_path / f"{speaker}.wav"))
+        Original(speaker, Recording(Sentence("x", "x"), tmp_path / f"{speaker}7.wav"))
         for speaker in (0, 1)
     ]
 
@@ -46,7 +46,7 @@ def test_a_clone_is_its_speakers_when_no_other_is_nearer(
     every: list[Original], tmp_path: Path
 ) -> None:
     trial = next(trials(every, tmp_path))
-    near = {"0.wav": A, "1.wav": B, trial.file.name: (0.8 * A + 0.6 * B).astype(np.float32)}
+    near = {"07.wav": A, "17.wav": B, trial.file.name: (0.8 * A + 0.6 * B).astype(np.float32)}
     far = near | {trial.file.name: (0.6 * A + 0.8 * B).astype(np.float32)}
     assert likeness(trial, every, near) == {
         "own": 0.8,
@@ -68,6 +68,6 @@ def test_figures_are_over_all_trials() -> None:
 
 def test_references_show_what_can_be_reached(every: list[Original], tmp_path: Path) -> None:
     twin = Original(0, Recording(Sentence("x", "x"), tmp_path / "twin.wav"))
-    vectors = {"0.wav": A, "twin.wav": A, "1.wav": C}
+    vectors = {"07.wav": A, "twin.wav": A, "17.wav": C}
     found = between([*every, twin], vectors)
     assert found == {"same_speaker": 1.0, "different_speakers": 0.0}
