@@ -456,7 +456,7 @@ class DrainResponse(_message.Message):
     def __init__(self, was_drained: _Optional[bool] = ..., drained: _Optional[bool] = ..., streams: _Optional[int] = ...) -> None: ...
 
 class KeepVoiceRequest(_message.Message):
-    __slots__ = ("model", "voice", "name", "act")
+    __slots__ = ("model", "voice", "name", "act", "id")
     class Act(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         ACT_UNSPECIFIED: _ClassVar[KeepVoiceRequest.Act]
@@ -471,11 +471,13 @@ class KeepVoiceRequest(_message.Message):
     VOICE_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     ACT_FIELD_NUMBER: _ClassVar[int]
+    ID_FIELD_NUMBER: _ClassVar[int]
     model: str
     voice: Voice
     name: str
     act: KeepVoiceRequest.Act
-    def __init__(self, model: _Optional[str] = ..., voice: _Optional[_Union[Voice, _Mapping]] = ..., name: _Optional[str] = ..., act: _Optional[_Union[KeepVoiceRequest.Act, str]] = ...) -> None: ...
+    id: str
+    def __init__(self, model: _Optional[str] = ..., voice: _Optional[_Union[Voice, _Mapping]] = ..., name: _Optional[str] = ..., act: _Optional[_Union[KeepVoiceRequest.Act, str]] = ..., id: _Optional[str] = ...) -> None: ...
 
 class KeepVoiceResponse(_message.Message):
     __slots__ = ("before", "after")
@@ -486,16 +488,18 @@ class KeepVoiceResponse(_message.Message):
     def __init__(self, before: _Optional[_Union[HeldVoice, _Mapping]] = ..., after: _Optional[_Union[HeldVoice, _Mapping]] = ...) -> None: ...
 
 class HeldVoice(_message.Message):
-    __slots__ = ("name", "pinned", "entries", "bytes")
+    __slots__ = ("name", "pinned", "entries", "bytes", "id")
     NAME_FIELD_NUMBER: _ClassVar[int]
     PINNED_FIELD_NUMBER: _ClassVar[int]
     ENTRIES_FIELD_NUMBER: _ClassVar[int]
     BYTES_FIELD_NUMBER: _ClassVar[int]
+    ID_FIELD_NUMBER: _ClassVar[int]
     name: str
     pinned: bool
     entries: int
     bytes: int
-    def __init__(self, name: _Optional[str] = ..., pinned: _Optional[bool] = ..., entries: _Optional[int] = ..., bytes: _Optional[int] = ...) -> None: ...
+    id: str
+    def __init__(self, name: _Optional[str] = ..., pinned: _Optional[bool] = ..., entries: _Optional[int] = ..., bytes: _Optional[int] = ..., id: _Optional[str] = ...) -> None: ...
 
 class TraceRequest(_message.Message):
     __slots__ = ("seconds",)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import dataclass
 
 import structlog
 
@@ -30,12 +31,21 @@ SHORTEST_TRACE_S, LONGEST_TRACE_S = 1, 30
 READ_IN, READ_IN_S = "Ready.", 3.0
 
 
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """`id` and `name` are the caller's, `start` what a stream in this voice asks for."""
+
+    id: str
+    name: str
+    start: pb.Start
+
+
 class Operations:
     """Pins are kept here, since a core that dies takes its caches along."""
 
     def __init__(self, desk: Desk, supervisor: Supervisor) -> None:
         self._desk, self._supervisor = desk, supervisor
-        self._pins: dict[m.Speaker, tuple[str, pb.Start]] = {}
+        self._pins: dict[m.Speaker, Pin] = {}
         self._renewing: set[asyncio.Task[None]] = set()
         self._is_traced = False
 
@@ -49,7 +59,7 @@ class Operations:
         """Raises EngineError."""
         if request.act not in ACTS:
             raise InvalidRequest("unknown act", "act")
-        if len(request.name) > LONGEST_NAME:
+        if max(len(request.name), len(request.id)) > LONGEST_NAME:
             raise InvalidRequest(f"longer than {LONGEST_NAME} characters", "name")
         link, act = self._supervisor.control, ACTS[request.act]
         start = self._start(request)
@@ -59,13 +69,13 @@ class Operations:
         told = await link.keep(speaker, act)
         after = told.after
         if act == "pin":
-            self._pins[speaker] = request.name, start
+            self._pins[speaker] = Pin(request.id, request.name, start)
             await self._read_in(link, start)
             after = (await link.keep(speaker, "look")).after
         if act in ("unpin", "unload"):
             self._pins.pop(speaker, None)
         return pb.KeepVoiceResponse(
-            before=_public(told.before, request.name), after=_public(after, request.name)
+            before=_public(told.before, request), after=_public(after, request)
         )
 
     def renew_pins(self) -> None:
@@ -94,7 +104,7 @@ class Operations:
 
     def public(self, held: m.Held) -> pb.HeldVoice:
         """A pinned voice, by the name that it was pinned under."""
-        return _public(held, self._pins[held.speaker][0] if held.speaker in self._pins else "")
+        return _public(held, self._pins.get(held.speaker))
 
     def _start(self, request: pb.KeepVoiceRequest) -> pb.Start:
         """What a first stream in this voice would ask for."""
@@ -117,12 +127,12 @@ class Operations:
             raise InvalidRequest(problem, "voice")
 
     async def _renew_pins(self) -> None:
-        for speaker, (name, start) in tuple(self._pins.items()):
+        for speaker, pin in tuple(self._pins.items()):
             try:
                 await self._supervisor.control.keep(speaker, "pin")
-                await self._read_in(self._supervisor.control, start)
+                await self._read_in(self._supervisor.control, pin.start)
             except EngineError as error:
-                log.warning("a voice could not be pinned again", voice=name, why=error.code)
+                log.warning("a voice could not be pinned again", voice=pin.id, why=error.code)
 
     async def _read_in(self, link: Link, start: pb.Start) -> None:
         """By a stream of one frame behind all others, whose audio nobody hears. Where there is no
@@ -141,5 +151,8 @@ class Operations:
             link.close(number)
 
 
-def _public(held: m.Held, name: str) -> pb.HeldVoice:
-    return pb.HeldVoice(name=name, pinned=held.pinned, entries=held.entries, bytes=held.nbytes)
+def _public(held: m.Held, called: Pin | pb.KeepVoiceRequest | None) -> pb.HeldVoice:
+    name, id = (called.name, called.id) if called is not None else ("", "")
+    return pb.HeldVoice(
+        name=name, id=id, pinned=held.pinned, entries=held.entries, bytes=held.nbytes
+    )

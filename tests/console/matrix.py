@@ -81,6 +81,7 @@ TENANT = (
         for name in ("requests", "keys", "members", "voices", "consents", "alerts")
     ),
     Row("/console/alice/webhooks.csv", "GET", tenant(403, 200, 200, 200)),
+    Row("/console/alice/webhooks/0.csv", "GET", tenant(403, 404, 404, 404)),
     Row("/console/alice/audit.csv", "GET", tenant(403, 403, 200, 200)),
     Row("/console/alice/views/of/requests", "POST", tenant(302, 302, 302, 302), VIEW),
     Row("/console/alice/views/of/audit", "POST", tenant(404, 404, 302, 302), VIEW),
@@ -106,9 +107,10 @@ PLATFORM = (
     Row("/platform/audit", "GET", platform(200, 200)),
     *(
         Row(f"/platform/{name}.csv", "GET", platform(200, 200))
-        for name in ("audit", "tenants", "prices", "alerts")
+        for name in ("audit", "tenants", "prices", "alerts", "settings")
     ),
     Row("/platform/webhooks.csv", "GET", platform(403, 200)),
+    Row("/platform/webhooks/0.csv", "GET", platform(403, 404)),
     Row("/platform/views/of/audit", "POST", platform(302, 302), VIEW),
     Row(f"/platform/views/{NO_VIEW}/remove", "POST", platform(404, 404)),
     Row("/platform/audit.jsonl", "GET", platform(200, 200)),

@@ -9,42 +9,53 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.test import Client
+from django.utils import timezone
 
 from gpu_engine.proto import engine_pb2 as pb
 from tests.console.conftest import SignIn
-from tests.engine.conftest import CUSTOM
+from tests.engine.conftest import BASE, CUSTOM
 from tests.engine.process import EngineProcess
 from tests.parity.tiny_checkpoints import build
+from tests.ttsapp.conftest import Party
 from ttsapp.audit.models import AuditEntry
+from ttsapp.audit.services import SYSTEM
 from ttsapp.engine.client import client, close
+from ttsapp.engine.voices import EncodedVoice, embed
 from ttsapp.errors import ApiError
 from ttsapp.speech.segment import Segment
+from ttsapp.tenants.models import Tenant
+from ttsapp.voices import storage
+from ttsapp.voices.clips.evidence import Evidence
+from ttsapp.voices.models import Consent, Kind, Relation, Voice
+from ttsapp.voices.services.consents import Terms, record_consent
+from ttsapp.voices.services.registry import Description, Encoded, create_voice
 
 WHY = {"reason": "New weights."}
 
 
 @pytest.fixture(scope="module")
-def engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """Two engines of one checkpoint."""
-    root = tmp_path_factory.mktemp("acts")
-    checkpoint, loop = build(CUSTOM, root / "tiny"), asyncio.new_event_loop()
+def engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, ...]]:
+    """Two engines of one checkpoint, and one that clones."""
+    root, loop = tmp_path_factory.mktemp("acts"), asyncio.new_event_loop()
+    presets, clones = build(CUSTOM, root / "tiny"), build(BASE, root / "tiny-base")
     made = []
-    for name in ("one", "two"):
+    for name, checkpoint in (("one", presets), ("two", presets), ("clones", clones)):
         (folder := root / name).mkdir()
         process = EngineProcess(folder, checkpoint, "--max-streams", "2", "--engine-id", name)
         made.append(loop.run_until_complete(process.__aenter__()))
-    yield made[0].address, made[1].address
+    yield tuple(process.address for process in made)
     for process in made:
         loop.run_until_complete(process.__aexit__())
     loop.close()
 
 
 @pytest.fixture
-def page(engines: tuple[str, str], monkeypatch: pytest.MonkeyPatch, sign_in: SignIn) -> Client:
+def page(engines: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, sign_in: SignIn) -> Client:
     monkeypatch.setattr(settings, "ENGINES", engines)
     return sign_in("operator")
 
@@ -109,20 +120,19 @@ def test_a_drained_engine_leaves_its_work_to_the_others(page: Client) -> None:
     assert heard > 0
     assert undrained.status_code == 302
     assert last().changes == {"drained": [True, False]}
-    assert states(page) == ["ready", "ready"]
+    assert states(page) == ["ready"] * 3
 
 
 def test_with_all_drained_a_request_is_told_that_none_is_ready(page: Client) -> None:
-    for number in (1, 2):
+    for number in (1, 2, 3):
         assert ask(page, f"/api/platform/engines/{number}/drain", WHY).status_code == 200
-    found = states(page)
-    ready = page.get("/readyz")
+    found, ready = states(page), page.get("/readyz")
     with pytest.raises(ApiError) as refusal:
         speak()
-    for number in (1, 2):
+    for number in (1, 2, 3):
         ask(page, f"/api/platform/engines/{number}/undrain", WHY)
 
-    assert found == ["draining", "draining"]
+    assert found == ["draining"] * 3
     assert (ready.status_code, ready.json()["engine"]) == (503, "draining")
     assert (refusal.value.status, refusal.value.code) == (503, "engine_draining")
     assert "not ready for new work" in refusal.value.message
@@ -145,6 +155,52 @@ def test_a_voice_is_pinned_seen_and_unloaded(page: Client) -> None:
     assert last().action == "engine.voice_unloaded"
 
 
+def cloned(tenant: Tenant) -> Voice:
+    """Of an embedding, by the engine that clones."""
+    values = np.random.default_rng(1).normal(size=64).tolist()
+
+    async def made() -> EncodedVoice:
+        await client().models()
+        try:
+            return await embed("tiny-base", values)
+        finally:
+            await close()
+
+    encoded = async_to_sync(made)()
+    artifact = storage.put(storage.Blob.ARTIFACT, encoded.artifact)
+    terms = Terms("Ann", "Ann Archer", Relation.STAFF, "phone menu")
+    consent = record_consent(SYSTEM, tenant, terms, Evidence(b"%PDF-1.7 signed", "application/pdf"))
+    content = Encoded(artifact, "tiny-base", encoded.fingerprint)
+    return create_voice(SYSTEM, tenant, Kind.X_VECTOR, Description("Ann"), content, consent)
+
+
+def test_a_tenants_voice_is_pinned_by_its_id_while_its_consent_holds(
+    page: Client, alice: Party
+) -> None:
+    voice = cloned(alice.tenant)
+    asked = {"voice": voice.public_id, **WHY}
+    pinned = ask(page, "/api/platform/engines/3/pin", asked)
+    seen = page.get("/api/platform/engines").json()["results"][2]["pinned"]
+    unpinned = page.post("/platform/engines/3/unpin", asked)
+    Consent.objects.update(withdrawn_at=timezone.now())
+    refused = ask(page, "/api/platform/engines/3/pin", asked)
+    unloaded = ask(page, "/api/platform/engines/3/unload", asked)
+
+    assert (pinned.status_code, pinned.json()["after"]["entries"]) == (200, 2)
+    assert [(each["id"], each["name"]) for each in seen] == [(voice.public_id, "Ann (Alice)")]
+    assert unpinned.status_code == 302
+    assert (refused.status_code, refused.json()["code"]) == (409, "consent_withdrawn")
+    assert unloaded.json()["after"] == {"pinned": False, "entries": 0, "bytes": 0}
+
+
+def test_a_tenants_voice_is_refused_by_an_engine_without_its_model(
+    page: Client, alice: Party
+) -> None:
+    asked = {"voice": cloned(alice.tenant).public_id, **WHY}
+    answer = ask(page, "/api/platform/engines/1/pin", asked)
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "model")
+
+
 def test_a_voice_that_is_none_is_named(page: Client) -> None:
     rows = AuditEntry.objects.count()
     refused = page.post("/platform/engines/1/pin", {"voice": "nobody", **WHY})
@@ -157,12 +213,12 @@ def test_an_act_without_a_reason_is_refused(page: Client) -> None:
     refused = page.post("/platform/engines/1/drain", {"reason": ""})
     assert refused.status_code == 400
     assert "Reason: This field is required." in refused.content.decode()
-    assert states(page) == ["ready", "ready"]
+    assert states(page) == ["ready"] * 3
 
 
 def test_an_engine_that_is_none_is_refused(page: Client) -> None:
-    answer = ask(page, "/api/platform/engines/3/drain", WHY)
-    assert (answer.status_code, answer.json()["code"]) == (404, "unknown_engine")
+    answer = ask(page, "/api/platform/engines/4/drain", WHY)
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
 def test_a_trace_comes_as_a_file(page: Client) -> None:
@@ -181,7 +237,7 @@ def test_a_trace_of_an_hour_is_refused(page: Client) -> None:
 
 
 def test_the_page_offers_an_auditor_nothing(
-    page: Client, sign_in: SignIn, engines: tuple[str, str]
+    page: Client, sign_in: SignIn, engines: tuple[str, ...]
 ) -> None:
     shown = sign_in("auditor").get("/platform/engines").content.decode()
     assert "Drain" in page.get("/platform/engines").content.decode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 
 import pytest
@@ -151,6 +152,15 @@ def test_the_requests_file_has_all_that_match(
 def test_a_name_is_no_formula_in_a_file(sign_in: SignIn, alice: Party) -> None:
     ApiKey.objects.filter(pk=alice.key.pk).update(name="=cmd()")
     assert ",'=cmd()," in content(sign_in("viewer").get("/console/alice/keys.csv"))
+
+
+def test_keys_are_filtered_on_the_page_and_in_the_file(sign_in: SignIn, alice: Party) -> None:
+    viewer = sign_in("viewer")
+    mine, none = f"?q={alice.key.public_id}&state=active", "?state=revoked"
+    assert alice.key.name in html.unescape(shown(viewer, f"/console/alice/keys{mine}"))
+    assert "No key matches" in shown(viewer, f"/console/alice/keys{none}")
+    assert content(viewer.get(f"/console/alice/keys.csv{mine}")).count("\n") == 2
+    assert content(viewer.get(f"/console/alice/keys.csv{none}")).count("\n") == 1
 
 
 def test_a_file_of_the_audit_log_is_audited(transactional_db: None, sign_in: SignIn) -> None:

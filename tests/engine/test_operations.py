@@ -100,7 +100,9 @@ async def test_a_core_that_dies_leaves_its_engine_drained(engine: EngineProcess)
 
 
 async def test_a_pinned_voice_is_read_in_and_survives_its_core(cloner: EngineProcess) -> None:
-    pinned = await cloner.stub.KeepVoice(KEEP(voice=clone(), name="Ann", act=KEEP.ACT_PIN))
+    pinned = await cloner.stub.KeepVoice(
+        KEEP(voice=clone(), id="voice_1", name="Ann", act=KEEP.ACT_PIN)
+    )
     assert (pinned.before.pinned, pinned.before.entries) == (False, 0)
     assert (pinned.after.name, pinned.after.pinned, pinned.after.entries) == ("Ann", True, 2)
     assert pinned.after.bytes > 0
@@ -111,7 +113,7 @@ async def test_a_pinned_voice_is_read_in_and_survives_its_core(cloner: EnginePro
             if status.core_restarts and any(held.entries == 2 for held in status.pinned):
                 break
     (held,) = status.pinned
-    assert (held.name, held.pinned) == ("Ann", True)
+    assert (held.id, held.name, held.pinned) == ("voice_1", "Ann", True)
 
     gone = await cloner.stub.KeepVoice(KEEP(voice=clone(), act=KEEP.ACT_UNLOAD))
     assert (gone.before.pinned, gone.before.entries) == (True, 2)

@@ -13,6 +13,7 @@ from django.conf import settings
 
 from gpu_engine.proto import engine_pb2 as pb
 from tests.ttsapp.scripted_engine import EngineThread, Script, custom_voice_model
+from ttsapp.engine import connection
 from ttsapp.engine.client import EngineClient, client, close
 from ttsapp.engine.connection import Engine
 from ttsapp.errors import ApiError
@@ -178,6 +179,32 @@ async def test_a_refusal_before_audio_is_taken_to_another_replica(
     assert await heard_of(Segment(Asked(custom_voice_model()), "Hello there.")) == 5 * 3840
     assert heard(configured) == [1, 1, 0]
     assert configured[1].engine.heard[0].text == "Hello there."
+
+
+async def test_a_drained_replica_is_left_alone_for_longer(
+    engines: tuple[EngineThread, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "REST_SECONDS", 0.0)
+    engines[0].engine.script = Script(error=pb.Error(code="engine_draining", retryable=True))
+    async with all_of(engines) as fleet:
+        with pytest.raises(ApiError) as refusal:
+            await spoken(fleet, "scripted-voices")
+        assert refusal.value.code == "engine_draining"
+        await spoken(fleet, "scripted-voices")
+        await spoken(fleet, "scripted-voices")
+    assert heard(engines) == [1, 2, 0]
+
+
+async def test_a_voice_is_made_by_another_replica_where_one_takes_no_work(
+    engines: tuple[EngineThread, ...],
+) -> None:
+    for replica in engines[:2]:
+        replica.engine.models = [BASE]
+    async with all_of(engines[:2]) as fleet:
+        engines[0].stop()
+        request = pb.EncodeVoiceRequest(model=BASE.id)
+        assert (await fleet.encode_voice(request, 5)).fingerprint == "b-1"
+    assert len(engines[1].engine.encoded) == 1
 
 
 async def test_a_refusal_by_all_replicas_is_told(configured: tuple[EngineThread, ...]) -> None:

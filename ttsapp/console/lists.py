@@ -21,14 +21,15 @@ OF_TENANT: dict[str, tuple[str, ...]] = {
     "audit": ("action", "actor", *_DAYS),
     "voices": ("q", "owner"),
     "usage": _DAYS,
-    **dict.fromkeys(("keys", "members", "consents", "webhooks", "alerts"), ()),
+    "keys": ("q", "state"),
+    **dict.fromkeys(("members", "consents", "webhooks", "alerts"), ()),
 }
 OF_PLATFORM: dict[str, tuple[str, ...]] = {
     "tenants": ("q", "state"),
     "invoices": ("q", "month", "kind"),
     "audit": OF_TENANT["audit"],
     "costs": (*_DAYS, "target"),
-    **dict.fromkeys(("price_books", "webhooks", "alerts", "metering"), ()),
+    **dict.fromkeys(("settings", "price_books", "webhooks", "alerts", "metering"), ()),
 }
 
 

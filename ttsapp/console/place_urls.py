@@ -23,6 +23,9 @@ def _webhooks(root: str, admit: Admit) -> list[URLPattern]:
         path(root, index, name="webhooks"),
         path(f"{root}.csv", require_safe(admit(webhook_pages.index_csv)), name="webhooks_csv"),
         path(one, require_safe(admit(webhook_pages.detail)), name="webhook"),
+        path(
+            f"{one}.csv", require_safe(admit(webhook_pages.deliveries_csv)), name="deliveries_csv"
+        ),
         path(f"{one}/<slug:action>", act, name="webhook_act"),
         path(f"{one}/deliveries/<uuid:delivery_id>/resend", resend, name="resend"),
     ]

@@ -16,6 +16,7 @@ urlpatterns = [
     path("engines/now", engines.engines_now, name="engines_now"),
     path("engines/<int:number>/<slug:action>", engines.act, name="engine_act"),
     path("overview", overview.overview, name="overview"),
+    path("settings.csv", settings.settings_csv, name="settings_csv"),
     path("settings", settings.settings, name="settings"),
     path("tenants", tenants.tenants, name="tenants"),
     path("tenants.csv", tenants.tenants_csv, name="tenants_csv"),

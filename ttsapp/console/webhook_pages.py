@@ -25,6 +25,14 @@ ACTIONS = (
     ("remove", "Remove", "", "Nothing is sent to it any more, and its deliveries are forgotten."),
 )
 COLUMNS: exports.Columns = {name: attrgetter(name) for name in ("url", "is_active", "created_at")}
+DELIVERY_COLUMNS: exports.Columns = {
+    name: attrgetter(name)
+    for name in (
+        *("id", "created_at", "event", "state", "attempts", "status", "problem", "next_at"),
+        "body",
+    )
+}
+MOST_DELIVERIES = 10_000
 
 
 class WebhookForm(forms.Form):
@@ -70,6 +78,12 @@ def detail(request: HttpRequest, place: Place, webhook_id: int) -> HttpResponse:
         "page": "webhooks",
     }
     return place.render("webhook", content, 200)
+
+
+def deliveries_csv(request: HttpRequest, place: Place, webhook_id: int) -> HttpResponse:
+    """All that are kept."""
+    found = selectors.deliveries(_find(place, webhook_id), MOST_DELIVERIES)
+    return exports.table(DELIVERY_COLUMNS, found, f"webhook-{webhook_id}")
 
 
 def act(request: HttpRequest, place: Place, webhook_id: int, action: str) -> HttpResponse:

@@ -119,7 +119,7 @@ class EngineClient:
         """By its place in the setting, from 1 on. Raises ApiError 404."""
         if not 1 <= number <= len(self._engines):
             there_are = f"There are engines 1 to {len(self._engines)}."
-            raise ApiError(404, "unknown_engine", there_are, field="number")
+            raise ApiError(404, "not_found", there_are, field="number")
         return self._engines[number - 1]
 
     @staticmethod

@@ -110,7 +110,7 @@ async def _keep(
     engine_id = await _id_of(engine)
     model, voice = await _voice(engine, name, own)
     act, _ = _ACTS[keep]
-    request = KeepVoiceRequest(model=model, voice=voice, name=label[:200], act=act)
+    request = KeepVoiceRequest(model=model, voice=voice, id=name, name=label[:200], act=act)
     return engine_id, await engine.keep_voice(request)
 
 

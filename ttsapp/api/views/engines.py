@@ -26,6 +26,7 @@ ACTS = ("drain", "undrain", "pin", "unpin", "unload", "trace")
 
 
 class PinnedVoice(serializers.Serializer[Any]):
+    id = serializers.CharField(help_text="As in what pinned it.")
     name = serializers.CharField()
     entries = serializers.IntegerField(help_text="In all of its caches.")
     bytes = serializers.IntegerField()

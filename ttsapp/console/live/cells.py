@@ -70,7 +70,7 @@ def drain(found: Reading) -> str:
 
 def pinned(found: Pinned) -> dict[str, Any]:
     kept = "comes with its first use" if not found.entries else f"{found.entries:,}"
-    return {"name": found.name, "entries": kept, "bytes": size(found.bytes)}
+    return {"id": found.id, "name": found.name, "entries": kept, "bytes": size(found.bytes)}
 
 
 def restarts(count: int) -> str:

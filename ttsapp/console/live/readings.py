@@ -48,6 +48,7 @@ class Cache:
 class Pinned:
     """A voice that stays in the engine's caches: `entries` in all of them."""
 
+    id: str
     name: str
     entries: int
     bytes: int
@@ -152,7 +153,9 @@ def reading(before: Sample | None, now: Sample, known_cost: float | None = None)
         memory_bytes=status.memory_bytes,
         modules=modules,
         caches=tuple(_cache(name, status.caches[name]) for name in sorted(status.caches)),
-        pinned=tuple(Pinned(held.name, held.entries, held.bytes) for held in status.pinned),
+        pinned=tuple(
+            Pinned(held.id, held.name, held.entries, held.bytes) for held in status.pinned
+        ),
         frame_cost=spent / frames if frames and spent else known_cost or _mean_cost(status),
     )
 

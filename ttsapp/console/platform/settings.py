@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from importlib.metadata import version
+from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -12,9 +13,10 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from ttsapp.audit.services import Actor
+from ttsapp.console import exports
 from ttsapp.console.access import platform_page, require
 from ttsapp.console.shell import platform_page as page
 from ttsapp.tenants import selectors
@@ -22,6 +24,12 @@ from ttsapp.tenants.models import PlatformPermission, PlatformRole
 from ttsapp.tenants.services import set_platform_role, take_platform_role
 
 NONE = "none"
+COLUMNS: exports.Columns = {
+    "username": attrgetter("username"),
+    "role": lambda user: selectors.platform_role(user),
+    "is_superuser": attrgetter("is_superuser"),
+    "last_signed_in": attrgetter("last_login"),
+}
 
 
 class RoleForm(forms.Form):
@@ -46,6 +54,13 @@ def settings(request: HttpRequest, role: PlatformRole) -> HttpResponse:
             return redirect("platform:settings")
     content = {"form": form, "people": selectors.platform_people(), "facts": _facts()}
     return page(request, role, "settings", content, 400 if form.errors else 200)
+
+
+@require_safe
+@platform_page(PlatformPermission.VIEW)
+def settings_csv(request: HttpRequest, role: PlatformRole) -> HttpResponse:
+    """The people."""
+    return exports.table(COLUMNS, selectors.platform_people(), "operators")
 
 
 def _give(actor: Actor, wanted: dict[str, Any]) -> None:

@@ -23,7 +23,7 @@ from ttsapp.keys import selectors, services
 from ttsapp.keys.forms import KeyRulesForm
 from ttsapp.keys.models import ApiKey, Environment
 from ttsapp.keys.secrets import parse
-from ttsapp.tenants.models import Membership, Permission
+from ttsapp.tenants.models import Membership, Permission, Tenant
 from ttsapp.tenants.names import check_line
 
 # The new key waits for its one showing in its maker's own browser: nothing on the server keeps it.
@@ -37,6 +37,27 @@ COLUMNS: exports.Columns = {
     **{name: attrgetter(name) for name in ("last_used_at", "last_used_address")},
     "scopes": lambda key: " ".join(key.scopes),
 }
+
+
+STATES = ("active", "expired", "revoked")
+
+
+class SearchForm(forms.Form):
+    q = forms.CharField(required=False, max_length=100, label="Name or id")
+    state = forms.ChoiceField(
+        required=False, choices=[("", "any"), *((state, state) for state in STATES)]
+    )
+
+    def found(self, tenant: Tenant) -> list[ApiKey]:
+        """Nothing where it cannot be used."""
+        if not self.is_valid():
+            return []
+        text, state = self.cleaned_data["q"].casefold(), self.cleaned_data["state"]
+        return [
+            key
+            for key in selectors.of_tenant(tenant)
+            if text in f"{key.name} {key.public_id}".casefold() and state in ("", key.state)
+        ]
 
 
 class KeyForm(KeyRulesForm):
@@ -65,7 +86,7 @@ def keys(request: HttpRequest, membership: Membership) -> HttpResponse:
 @member_page(Permission.VIEW)
 def keys_csv(request: HttpRequest, membership: Membership) -> HttpResponse:
     tenant = membership.tenant
-    return exports.table(COLUMNS, selectors.of_tenant(tenant), f"keys-{tenant.slug}")
+    return exports.table(COLUMNS, SearchForm(request.GET).found(tenant), f"keys-{tenant.slug}")
 
 
 def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
@@ -163,8 +184,14 @@ def _check_active(membership: Membership) -> None:
 def _list(
     request: HttpRequest, membership: Membership, form: KeyForm, status: int = 200
 ) -> HttpResponse:
-    content = {"keys": selectors.of_tenant(membership.tenant), "form": form}
-    return page(request, membership, "keys", content, status)
+    search = SearchForm(request.GET)
+    content = {
+        "keys": search.found(membership.tenant),
+        "search": search,
+        "is_filtered": bool(request.GET.get("q") or request.GET.get("state")),
+        "form": form,
+    }
+    return page(request, membership, "keys", content, 400 if search.errors else status)
 
 
 def _key(membership: Membership, public_id: str) -> ApiKey:
