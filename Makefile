@@ -43,7 +43,7 @@ PART_MIB ?=
 # of tests/conftest.py.
 PYTEST ?= -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run demo test test-browser test-kernels crash-test test-speech test-clients check format proto check-proto bench-local bench-load bench-capacity bench-gateway bench-table bench-voices bench-metering bench-console eval-speech eval-cloning unseen-speech tiny-stage lock screenshots setup setup-dev clean
+.PHONY: help run demo test test-browser test-kernels crash-test test-speech test-clients check format proto check-proto bench-local bench-load bench-capacity bench-gateway bench-table bench-voices bench-metering bench-console eval-speech eval-cloning unseen-speech tiny-stage tiny-family has-gpu lock screenshots setup setup-dev clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -167,6 +167,22 @@ tiny-stage: $(TEACHER_READY) ## what training the tiny checkpoint needs, in part
 	tree=$$(git ls-files -co --exclude-standard | tr '\n' '\0' | du -cb --files0-from=- | tail -1 | cut -f1); \
 	$(TEACHER_PY) -m gpu_engine.train.cli pack $(addprefix $(STAGE)/teacher/,kokoro teacher.py fused.py) \
 	  $(STAGE)/texts.jsonl.gz --size "$${PART_MIB:-$$((61 - tree / 1048576))}" --out $(STAGE)/parts
+
+FAMILY := build/family
+
+tiny-family: has-gpu tiny-stage $(OWN_BASE)/config.json ## the tiny checkpoints that git does not hold, trained from its own: half an hour on one H200 (TEACHER)
+	@echo "Decoder and Talker train for 22 minutes each, side by side; with compiling and speaking it is half an hour on one H200"
+	$(TEACHER_PY) -m gpu_engine.train.cli tiny --manifest gpu_engine/train/family.json --finish \
+	  --teacher $(STAGE)/teacher --texts $(STAGE)/texts.jsonl.gz --out $(FAMILY) \
+	  --codec $(OWN_BASE)/speech_tokenizer --weights $(OWN_BASE)
+	for kind in checkpoint voice_design; do \
+	  $(PY) -m gpu_engine train evaluate --told --checkpoint $(FAMILY)/$$kind --count 96 \
+	    --sentences $(STAGE)/teacher/heldout_sentences.txt --out $(FAMILY)/heard/$$kind; \
+	done
+
+has-gpu: $(TEACHER_READY)
+	@$(TEACHER_PY) -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' \
+	  || { echo "Training the family needs a GPU that torch can use (nvidia-smi shows it)"; exit 1; }
 
 $(OWN_BASE)/config.json: $(wildcard gpu_engine/assets/tiny/* gpu_engine/assets/cloning/*) | $(READY)
 	@$(PY) -m gpu_engine assemble $(OWN_BASE)

@@ -17,11 +17,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+from gpu_engine.train.manifest import NAME as MANIFEST
 from gpu_engine.train.runtime import load_shards, save_shards
 
 LOG, PROCESS, ENDED, SHOWN = "tiny.log", "tiny.pid", "tiny.ended", "tiny.shown"
 SAMPLES = 6 * 2**20  # bytes of clips that are brought home
-FIGURES = ("logs/*.log", "*/log.json", "*/curves.png", "heard/*/report.json", LOG)
+FIGURES = ("logs/*.log", "*/log.json", "*/curves.png", "heard/*/report.json", MANIFEST, LOG)
 FIRST_SHOWN = 4000  # bytes before the end of a log that nobody has followed yet
 
 Standing = Literal["running", "done", "failed", "killed"]

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from gpu_engine.config import SAMPLE_RATE, SamplingConfig
+from gpu_engine.config import SAMPLE_RATE, SamplingConfig, TtsConfig
 from gpu_engine.models.checkpoint import Checkpoint, load_checkpoint
-from gpu_engine.models.prompt import Layout, PromptRequest
+from gpu_engine.models.prompt import Layout, PromptRequest, takes_instructions
 from gpu_engine.models.synthesis import GREEDY, Speech, Utterance, synthesise
 from gpu_engine.train.corpus import write_wav
+from gpu_engine.train.described import (
+    Trial,
+    designs,
+    fit,
+    instructions,
+    judge_designs,
+    judge_instructions,
+    listen,
+)
 
 CHARACTERS_PER_SECOND = 15.3  # of the teacher; what is twice as slow or fast is wrong
 FRAMES_PER_SECOND = 12.5
@@ -54,10 +64,17 @@ def read_sentences(path: Path, count: int | None = None) -> list[str]:
 def speak(checkpoint: Checkpoint, texts: list[str], how: Listening) -> Iterator[Clip]:
     """Every sentence once, in batches."""
     voices = how.voices or tuple(checkpoint.config.talker.spk_id)
+    return _said(checkpoint, [(t, voices[n % len(voices)], "") for n, t in enumerate(texts)], how)
+
+
+def _said(
+    checkpoint: Checkpoint, asked: Sequence[tuple[str, str, str]], how: Listening
+) -> Iterator[Clip]:
+    """Clips of texts, voices and what is told, in batches."""
     sampling = _sampling(checkpoint.config.sampling, how)
     rows = []
-    for number, text in enumerate(texts):
-        prompt = PromptRequest(text, how.language, voices[number % len(voices)], layout=how.layout)
+    for number, (text, voice, told) in enumerate(asked):
+        prompt = PromptRequest(text, how.language, voice, instructions=told, layout=how.layout)
         most = int((2.5 * len(text) / CHARACTERS_PER_SECOND + 2) * FRAMES_PER_SECOND)
         rows.append(Utterance(prompt, sampling, how.seed + number, most))
     for start in range(0, len(rows), how.batch):
@@ -91,6 +108,35 @@ def evaluate(
     figures = report(clips, time.monotonic() - started)
     (out / "report.json").write_text(json.dumps(figures, indent=2) + "\n", "utf-8")
     return figures
+
+
+def evaluate_told(
+    folder: Path, sentences: Path, out: Path, how: Listening, device: str, count: int
+) -> dict[str, Any]:
+    """As `evaluate`, for a checkpoint that is told things: whether it does them. Raises ValueError
+    for any other."""
+    out.mkdir(parents=True, exist_ok=True)
+    checkpoint = load_checkpoint(folder, device)
+    trials = trials_for(checkpoint.config, read_sentences(sentences), count, how)
+    asked = [(trial.text, trial.voice, trial.told) for trial in trials]
+    heard = []
+    for number, clip in enumerate(_said(checkpoint, asked, how)):
+        write_wav(out / f"{number:03}.wav", clip.speech.audio)
+        heard.append(listen(clip.speech.audio.cpu(), clip.text))
+        print(f"{number:4}  {heard[-1].pitch:4.0f} Hz  {trials[number].told}", flush=True)
+    judge = judge_designs if checkpoint.config.kind == "voice_design" else judge_instructions
+    figures = judge(trials, heard)
+    (out / "report.json").write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
+    return {name: value for name, value in figures.items() if name != "clips"}
+
+
+def trials_for(config: TtsConfig, texts: list[str], count: int, how: Listening) -> list[Trial]:
+    if not takes_instructions(config):
+        raise ValueError(f"this {config.kind} checkpoint ({config.size}) is told nothing")
+    texts = fit(texts)
+    if config.kind == "voice_design":
+        return designs(texts, count, how.seed)
+    return instructions(texts, how.voices or tuple(config.talker.spk_id), count, how.seed)
 
 
 def seconds(clip: Clip) -> float:

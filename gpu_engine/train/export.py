@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from gpu_engine.config import read_codec_config
+from gpu_engine.config import ModelKind, read_codec_config
 from gpu_engine.models.codec import CodecDecoder, CodecEncoder
 from gpu_engine.train.codec_model import TINY_CODEC
 from gpu_engine.train.codec_model import export as finish_codec
 from gpu_engine.train.runtime import load_shards
 from gpu_engine.train.talker_state import HELPER, WEIGHTS
+from gpu_engine.train.tiny import INSTRUCTED
 
-Kind = Literal["custom_voice", "base"]
 TEXT_FILES = (
     "vocab.json",
     "merges.txt",
@@ -49,20 +49,27 @@ def load_codec(folder: Path) -> tuple[CodecEncoder, CodecDecoder]:
 
 
 def export_checkpoint(
-    recipe: Path, talker: Path, codec: Path, out: Path, kind: Kind = "custom_voice"
+    recipe: Path,
+    talker: Path,
+    codec: Path,
+    out: Path,
+    kind: ModelKind = "custom_voice",
+    instructed: bool = False,
 ) -> None:
     """`recipe`: the folder with tokenizer and configuration; `talker`: a Talker training's folder.
 
-    CustomVoice has the presets; Base has the speaker encoder instead, for voices from recordings.
-    Only Base carries the codec's encoder.
+    CustomVoice has the presets; Base has the speaker encoder instead, for voices from recordings;
+    VoiceDesign has neither. Only Base carries the codec's encoder. `instructed`: CustomVoice was
+    trained to do what it is told.
     """
     (out / "speech_tokenizer").mkdir(parents=True, exist_ok=True)
     for name in TEXT_FILES:
         if (recipe / name).resolve() != (out / name).resolve():
             shutil.copyfile(recipe / name, out / name)
     config = json.loads((recipe / "config.json").read_text("utf-8"))
-    (out / "config.json").write_text(json.dumps(_as_kind(config, kind), indent=2) + "\n", "utf-8")
-    left_out = (HELPER, "speaker_encoder.") if kind == "custom_voice" else (HELPER,)
+    config = _as_kind(config, kind, instructed)
+    (out / "config.json").write_text(json.dumps(config, indent=2) + "\n", "utf-8")
+    left_out = (HELPER,) if kind == "base" else (HELPER, "speaker_encoder.")
     trained = load_shards(talker, WEIGHTS)
     weights = {name: w for name, w in trained.items() if not name.startswith(left_out)}
     save_file(halved(weights), out / "model.safetensors")
@@ -73,11 +80,13 @@ def export_checkpoint(
     save_file(halved(tensors), out / "speech_tokenizer" / "model.safetensors")
 
 
-def _as_kind(config: dict[str, Any], kind: Kind) -> dict[str, Any]:
+def _as_kind(config: dict[str, Any], kind: ModelKind, instructed: bool) -> dict[str, Any]:
     config = {**config, "tts_model_type": kind}
-    if kind == "base":
+    if instructed and kind == "custom_voice":
+        config["tts_model_size"] = INSTRUCTED
+    if kind != "custom_voice":
         config["talker_config"] = {**config["talker_config"], "spk_id": {}, "spk_is_dialect": {}}
-    else:
+    if kind != "base":
         config.pop("speaker_encoder_config", None)
     return config
 

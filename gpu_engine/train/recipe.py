@@ -24,6 +24,7 @@ DECODER = "decoder"  # beside the others, where it is asked for
 CLI = "gpu_engine.train.cli"
 CORPUS = "gpu_engine.train.corpora.kokoro"
 LAYOUTS = ("full", "streaming")
+CUSTOM_VOICE, VOICE_DESIGN = "custom_voice", "voice_design"
 SLACK = 20.0  # seconds a stage may take to save after its training has ended
 WAYS = ((), ("--no-compile",), ("--no-compile", "--no-capture"))
 
@@ -31,10 +32,11 @@ WAYS = ((), ("--no-compile",), ("--no-compile", "--no-capture"))
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """`ranks`: processes that train together, 0 for one a GPU; `codec`: a codec that is used as it
-    is; `limit`: seconds for this call, 0 for as long as it takes; `reserve`: of them for export and
-    evaluation; `finish`: let the Talker's schedule end with this call instead of pausing it;
-    `speech_minutes`: how long speech is made beside the Talker; `…_gpus`: the numbers of those that
-    a stage has, all unless given; `…_options`: further arguments of the stages."""
+    is; `kinds`: of checkpoint that are exported; `limit`: seconds for this call, 0 for as long as
+    it takes; `reserve`: of them for export and evaluation; `finish`: let the Talker's schedule end
+    with this call instead of pausing it; `speech_minutes`: how long speech is made beside the
+    Talker; `…_gpus`: the numbers of those that a stage has, all unless given; `…_options`: further
+    arguments of the stages."""
 
     teacher: Path
     texts: Path
@@ -59,6 +61,7 @@ class Recipe:
     resume_codec: Path | None = None
     weights: Path | None = None
     count: int = 64
+    kinds: tuple[str, ...] = (CUSTOM_VOICE,)
     set: tuple[str, ...] = ()
     codec_options: tuple[str, ...] = ()
     decoder_options: tuple[str, ...] = ()
@@ -80,6 +83,21 @@ class Recipe:
     def writers(self) -> int:
         return max(1, len(self.encode_gpus or self.all_gpus) * self.writers_per_gpu)
 
+    @property
+    def instructed(self) -> bool:
+        """Whether the presets are taught to do what they are told."""
+        settings = dict(pair.split("=", 1) for pair in self.set)
+        return float(settings.get("instructed", 0)) > 0
+
+    @property
+    def told_kinds(self) -> tuple[str, ...]:
+        """Those that are exported and do what they are told."""
+        told = (CUSTOM_VOICE,) if self.instructed else ()
+        return tuple(kind for kind in self.kinds if kind in (*told, VOICE_DESIGN))
+
+    def checkpoint(self, kind: str) -> Path:
+        return self.out / ("checkpoint" if kind == CUSTOM_VOICE else kind)
+
     def folder(self, stage: str) -> Path:
         return self.codec if stage == "codec" and self.codec else self.out / stage
 
@@ -96,6 +114,7 @@ class Kitchen:
         limit = recipe.limit or 1e9
         self.end = self._started + limit
         self._beside: Child | None = None
+        self.seconds: dict[str, float] = {}  # that each stage took
         later = bool({"export", "evaluate"} & {*recipe.stages})
         self.train_end = self.end - (recipe.reserve if later else 0) - SLACK
 
@@ -114,8 +133,10 @@ class Kitchen:
                 continue  # they work side by side
             done = self.recipe.done(stage)
             self.say(f"{stage} {'was done before' if done else 'begins'}")
+            started = time.time()
             if not done:
                 steps[stage]()
+            self.seconds[stage] = time.time() - started
         self._decoder_end()
 
     def say(self, text: str) -> None:
@@ -152,9 +173,10 @@ class Kitchen:
     def _decoder_end(self) -> None:
         if self._beside is None:
             return
-        out = self.recipe.folder(DECODER)
-        status = self.crew.wait(self._beside, self.train_end + SLACK)
-        self._expect(self._beside, status, out / "model.safetensors")
+        out, beside = self.recipe.folder(DECODER), self._beside
+        self._beside = None
+        status = self.crew.wait(beside, self.train_end + SLACK)
+        self._expect(beside, status, out / "model.safetensors")
         (out / "done").touch()
 
     def encode(self) -> None:
@@ -180,21 +202,33 @@ class Kitchen:
             self.say(f"paused after {self._spent():.0f} s of {recipe.minutes_talker * 60:.0f} s")
 
     def export(self) -> None:
+        """With the decoder that was taught beside the Talker, where there is one."""
+        self._decoder_end()
         recipe = self.recipe
+        codec = recipe.folder(DECODER if recipe.done(DECODER) else "codec")
         command = ["export", "--recipe", str(recipe.recipe), "--talker", str(recipe.out / "talker")]
-        command += ["--codec", str(recipe.folder("codec"))]
-        command += ["--out", str(recipe.out / "checkpoint")]
-        self._alone("export", command)
+        command += ["--codec", str(codec), *(["--instructed"] if recipe.instructed else [])]
+        for kind in recipe.kinds:
+            out = ["--kind", kind, "--out", str(recipe.checkpoint(kind))]
+            self._alone(f"export-{kind}", [*command, *out])
 
     def evaluate(self) -> None:
-        """Held-out sentences in both layouts; `train evaluate` says what it leaves."""
+        """Held-out sentences in both layouts, and whether what is told is done; `train evaluate`
+        says what it leaves."""
         recipe = self.recipe
-        for layout in LAYOUTS if recipe.sentences else ():
-            command = ["evaluate", "--checkpoint", str(recipe.out / "checkpoint")]
-            command += ["--sentences", str(recipe.sentences), "--layout", layout]
-            command += ["--count", str(recipe.count), "--batch", "64", "--device", recipe.device]
-            command += ["--out", str(recipe.out / "heard" / layout)]
-            self._alone(f"evaluate-{layout}", command)
+        if not recipe.sentences:
+            return
+        for layout in LAYOUTS if CUSTOM_VOICE in recipe.kinds else ():
+            self._evaluate(layout, CUSTOM_VOICE, ["--layout", layout, "--count", str(recipe.count)])
+        for kind in recipe.told_kinds:
+            self._evaluate(kind, kind, ["--told", "--count", str(recipe.count)])
+
+    def _evaluate(self, name: str, kind: str, options: list[str]) -> None:
+        recipe = self.recipe
+        command = ["evaluate", "--checkpoint", str(recipe.checkpoint(kind)), *options]
+        command += ["--sentences", str(recipe.sentences), "--device", recipe.device]
+        command += ["--batch", "64", "--out", str(recipe.out / "heard" / name)]
+        self._alone(f"evaluate-{name}", command)
 
     # Their processes.
 

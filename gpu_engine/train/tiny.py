@@ -16,6 +16,8 @@ PRESETS = ("clara", "june", "ruth", "helen", "martin", "oscar", "theo", "walter"
 FIRST_PRESET = CODES + 48
 GROUPS = 16
 HEAD_DIM = 64
+# Sizes of models that follow instructions, and of those that do not: an engine goes by this word.
+INSTRUCTED, UNTOLD = "tiny_instructed", "tiny"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ def main_config(
         "tts_pad_token_id": text_ids["<tts_pad>"],
         "model_type": "qwen3_tts",
         "tokenizer_type": "qwen3_tts_tokenizer_12hz",
-        "tts_model_size": "tiny",
+        "tts_model_size": UNTOLD,
         "tts_model_type": "custom_voice",
         "speaker_encoder_config": speaker_config(),
         "talker_config": talker_config(max(text_ids.values()) + 1, shape or Shape()),

@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import load_file
 
 from gpu_engine.models.checkpoint import load_checkpoint
-from gpu_engine.models.prompt import PromptRequest
+from gpu_engine.models.prompt import PromptRequest, plan_prompt, takes_instructions
 from gpu_engine.models.synthesis import GREEDY, Speech, Utterance, synthesise
 from gpu_engine.train.cli import main
 from gpu_engine.train.codec_model import TINY_CODEC, CodecModel
@@ -138,6 +138,45 @@ def test_base_has_the_speaker_encoder_instead_of_presets(trained, codec, tmp_pat
     mine = trainer.learner.speaker
     for name, tensor in checkpoint.speaker_encoder.state_dict().items():
         assert tensor.shape == mine.state_dict()[name].shape
+
+
+def test_voice_design_has_neither_presets_nor_an_encoder(trained, codec, tmp_path):
+    recipe, trainer, talker = trained
+    parts = ["--recipe", str(recipe), "--talker", str(talker), "--codec", str(codec)]
+    assert main(["export", *parts, "--kind", "voice_design", "--out", str(tmp_path / "out")]) == 0
+    checkpoint = load_checkpoint(tmp_path / "out")
+    assert checkpoint.config.kind == "voice_design"
+    assert checkpoint.config.talker.spk_id == {}
+    assert (checkpoint.codec_encoder, checkpoint.speaker_encoder) == (None, None)
+    # the Talker is the others', and the description is part of its prompt
+    expected = averaged_weights(trainer)["talker.model.norm.weight"].float()
+    assert torch.equal(checkpoint.talker.state_dict()["model.norm.weight"], expected)
+    asked = PromptRequest("No.", "english", instructions="An old man.")
+    plan = plan_prompt(checkpoint.config, checkpoint.tokenizer, asked)
+    wrapped = checkpoint.tokenizer.wrap_instruction("An old man.")
+    assert list(plan.text_ids[: len(wrapped)]) == wrapped
+    (speech,) = synthesise(checkpoint, [Utterance(asked, GREEDY, max_frames=3)])
+    assert len(speech.codes) <= 3
+
+
+@pytest.mark.parametrize(("instructed", "size"), [(False, "tiny"), (True, "tiny_instructed")])
+def test_only_who_was_trained_with_instructions_takes_them(
+    trained, codec, tmp_path, instructed, size
+):
+    recipe, _, talker = trained
+    export_checkpoint(recipe, talker, codec, tmp_path / "out", "custom_voice", instructed)
+    config = load_checkpoint(tmp_path / "out").config
+    assert config.size == size
+    assert takes_instructions(config) == instructed
+
+
+def test_who_is_told_nothing_is_not_judged_by_it(trained, codec, tmp_path):
+    recipe, _, talker = trained
+    export_checkpoint(recipe, talker, codec, tmp_path / "out")
+    (tmp_path / "lines.txt").write_text("Every spring the swallows return.\n")
+    speak = ["--checkpoint", str(tmp_path / "out"), "--sentences", str(tmp_path / "lines.txt")]
+    with pytest.raises(ValueError, match=r"this custom_voice checkpoint .tiny. is told nothing"):
+        main(["evaluate", *speak, "--told", "--out", str(tmp_path / "heard")])
 
 
 def test_evaluation_leaves_clips_a_transcript_and_a_report(trained, codec, tmp_path):

@@ -77,7 +77,7 @@ def test_who_speaks_otherwise_is_told_so_and_whose_sex_is_known_is_described(set
     spoken = utterances(settings, **WORDED)
     presets = [u for u in spoken if u.speaker in PRESETS]
     assert {bool(u.instruction) for u in presets} == {False, True}
-    assert all(u.description for u in presets)
+    assert {bool(u.description) == bool(u.instruction) for u in presets} == {False}
     unnamed = [u for u in spoken if not u.speaker]
     assert len(unnamed) > 10
     assert all(u.description for u in unnamed)
@@ -91,8 +91,9 @@ def test_words_and_phones_still_fit_the_audio(settings):
     lengths = set()
     for batch in speech(CPU, settings | named):
         for audio, utterance in zip(batch.audio, batch.utterances, strict=True):
-            assert len(utterance.phones) * 600 == len(audio)
-            lengths.add(len(audio) if utterance.text == "No." else 0)
+            assert len(utterance.phones) * 600 <= len(audio)
+            assert not audio[len(utterance.phones) * 600 :].any()
+            lengths.add(len(utterance.phones) if utterance.text == "No." else 0)
             # the hum lasts as long as its word
             loud = np.flatnonzero(audio.abs().numpy() > 0.02) / 24_000
             assert loud[0] == pytest.approx(utterance.words[0, 2], abs=0.08)
@@ -135,12 +136,16 @@ def test_what_the_teacher_cannot_say_is_left_out(spoken_texts):
     assert "Gate 7." not in {line.text for line in read_lines(Plan(spoken_texts), {"k": 1})}
 
 
-def test_the_codec_hears_one_speaker_at_a_time(settings):
-    rows = list(islice(codec_speech(CPU, settings | {"lines": "3", "pool": "12"}), 8))
+@pytest.mark.parametrize("designed", ["0", "1"])
+def test_the_codec_hears_one_speaker_at_a_time(settings, designed):
+    more = {"lines": "3", "pool": "12", "designed": designed}
+    rows = list(islice(codec_speech(CPU, settings | more), 8))
     for batch in rows:
         (utterance,) = batch.utterances
         assert batch.audio.shape == (1, 600 * len(utterance.phones))
-        # silence is heard where it is labelled
+        # silence is heard where it is labelled, up to what a change of size rounds
+        if designed == "1":
+            continue
         loud = batch.audio[0].view(-1, 600).abs().amax(1) > 0.1
         assert not loud[torch.from_numpy(utterance.phones) == 0].any()
     assert any(

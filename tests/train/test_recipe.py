@@ -13,13 +13,16 @@ import torch
 
 from gpu_engine.assemble import assemble_base
 from gpu_engine.models.checkpoint import load_checkpoint
+from gpu_engine.models.prompt import PromptRequest, takes_instructions
+from gpu_engine.models.synthesis import GREEDY, Utterance, synthesise
 from gpu_engine.train.cli import add_arguments, main
 from gpu_engine.train.commands.tiny import recipe_of
 from gpu_engine.train.crew import ENDED, Crew, StageError
 from gpu_engine.train.detached import standing
 from gpu_engine.train.detached import start as run_detached
 from gpu_engine.train.export import load_codec
-from gpu_engine.train.recipe import Kitchen, Recipe
+from gpu_engine.train.manifest import sha256
+from gpu_engine.train.recipe import LAYOUTS, Kitchen, Recipe
 
 pytestmark = pytest.mark.timeout(900)  # six processes that import torch
 
@@ -75,6 +78,102 @@ def test_the_shipped_decoder_learns_more_and_comes_home(call, tmp_path):
     (_, before), (_, after) = load_codec(old), load_codec(home / "speech_tokenizer")
     assert torch.equal(before.quantizer.table(), after.quantizer.table())
     assert json.loads((tmp_path / "out/decoder/log.json").read_text())[0]["mel"] > 0
+
+
+FAMILY = ("custom_voice", "base", "voice_design")
+WORDED = ["--set", "instructed=0.5", "--set", "designed=0.5"]
+
+
+def test_one_talker_becomes_the_whole_family(call, tmp_path):
+    # given the package's codec, and speech with instructions and descriptions
+    assemble_base(tmp_path / "base")
+    (tmp_path / "lines").write_text("Every spring the swallows return.\n")
+    speaker = MICRO["talker"].replace("--no-speaker", "")
+    family = [*call, "--stages", "encode,talker,export", "--kinds", ",".join(FAMILY)]
+    family += [f"--codec={tmp_path / 'base/speech_tokenizer'}", f"--talker-options={speaker}"]
+    # when one Talker learns from all of it
+    assert main([*family, *WORDED]) == 0
+    # then it is a checkpoint of each kind, and each speaks as its prompts ask it to
+    out = tmp_path / "out"
+    for kind, folder in zip(FAMILY, ("checkpoint", "base", "voice_design"), strict=True):
+        checkpoint = load_checkpoint(out / folder)
+        assert checkpoint.config.kind == kind
+        assert takes_instructions(checkpoint.config) == (kind != "base")
+        vector = torch.zeros(256) if kind == "base" else None
+        name = "june" if kind == "custom_voice" else ""
+        told = "" if kind == "base" else "Speak slowly."
+        prompt = PromptRequest("No.", "english", name, vector, instructions=told)
+        (speech,) = synthesise(checkpoint, [Utterance(prompt, GREEDY, max_frames=3)])
+        assert speech.audio.isfinite().all()
+    # and it can be judged by what it is told
+    lines, heard = str(tmp_path / "lines"), tmp_path / "heard"
+    told = ["evaluate", "--told", "--checkpoint", str(out / "voice_design"), "--count", "1"]
+    assert main([*told, "--sentences", lines, "--out", str(heard)]) == 0
+    report = json.loads((heard / "report.json").read_text())
+    assert (report["trials"], len(report["clips"])) == (1, 1)
+    assert (heard / "000.wav").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "kinds", "judged"),
+    [
+        ([], "custom_voice", ["full", "streaming"]),
+        (WORDED, "custom_voice,base", ["full", "streaming", "custom_voice"]),
+        (WORDED, "base,voice_design", ["voice_design"]),
+        ([], ",".join(FAMILY), ["full", "streaming", "voice_design"]),
+    ],
+)
+def test_each_kind_is_judged_by_what_it_is_for(call, crew, monkeypatch, words, kinds, judged):
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    recipe = recipe_of(parser.parse_args([*call, *words, "--kinds", kinds]))
+    commands = {}
+    monkeypatch.setattr(
+        Kitchen, "_alone", lambda _, name, command: commands.update({name: command})
+    )
+    Kitchen(recipe, crew).evaluate()
+    assert list(commands) == [f"evaluate-{name}" for name in judged]
+    for name, command in commands.items():
+        assert ("--told" in command) == (name.removeprefix("evaluate-") not in LAYOUTS)
+        parser.parse_args(command)
+
+
+def test_a_run_is_made_again_from_its_manifest(call, tmp_path):
+    # given a run that has recorded what it did
+    main([*call, *WORDED, "--stages", "codec", "--minutes-decoder=7"])
+    recorded = json.loads((tmp_path / "out/manifest.json").read_text())
+    assert recorded["machine"]["gpus"] == "none" or torch.cuda.is_available()
+    assert recorded["options"]["stages"] == "codec"
+    assert recorded["seconds"]["codec"] >= 0
+    texts = Path(option_of(call, "texts"))
+    assert recorded["inputs"][texts.name] == sha256(texts)
+    # when another call has its manifest, and other places and options
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    places = ["--teacher=elsewhere", "--texts=there", "--out=new"]
+    manifest = f"--manifest={tmp_path / 'out/manifest.json'}"
+    again = recipe_of(parser.parse_args(["tiny", *places, manifest, "--stages=encode,talker"]))
+    # then what it does not say is as it was
+    assert again.minutes_decoder == 7
+    assert again.stages == ("encode", "talker")
+    assert again.teacher == Path("elsewhere")
+    assert again.instructed
+    assert again.codec_options == tuple(MICRO["codec"].split())
+
+
+def option_of(call, name):
+    return next(word.partition("=")[2] for word in call if word.startswith(f"--{name}="))
+
+
+def test_another_file_is_no_manifest(call, tmp_path):
+    (tmp_path / "other.json").write_text("[]")
+    with pytest.raises(ValueError, match=r"other.json is no manifest of a recipe"):
+        main([*call, f"--manifest={tmp_path / 'other.json'}"])
+
+
+def test_a_kind_that_is_none_is_refused(call):
+    with pytest.raises(ValueError, match="no such kind of checkpoint: voice"):
+        main([*call, "--kinds", "base,voice"])
 
 
 def test_a_decoder_alone_needs_a_codec(call):
@@ -140,7 +239,9 @@ def test_a_stage_that_is_none_is_refused(call):
 
 
 def test_a_failed_stage_ends_the_call_with_its_log(call, tmp_path):
-    with pytest.raises(SystemExit, match=r"(?s)export ended with status 1:.*FileNotFoundError"):
+    with pytest.raises(
+        SystemExit, match=r"(?s)export-custom_voice ended with status 1:.*FileNotFoundError"
+    ):
         main([*call, "--stages", "export"])
 
 

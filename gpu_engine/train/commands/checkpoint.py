@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import get_args
 
+from gpu_engine.config import ModelKind
 from gpu_engine.train.commands.common import ASSETS, Stages, new_stage
 from gpu_engine.train.export import export_checkpoint
+
+TRIALS = 96  # of what a checkpoint is told
 
 
 def add(stages: Stages) -> None:  # type: ignore[valid-type]
@@ -21,12 +25,16 @@ def _export(stages: Stages) -> None:  # type: ignore[valid-type]
     stage.add_argument("--recipe", type=Path, default=ASSETS)
     stage.add_argument("--talker", type=Path, required=True, help="a Talker run's folder")
     stage.add_argument("--codec", type=Path, required=True, help="a trained codec's folder")
-    stage.add_argument("--kind", choices=["custom_voice", "base"], default="custom_voice")
+    stage.add_argument("--kind", choices=get_args(ModelKind), default="custom_voice")
+    stage.add_argument(
+        "--instructed", action="store_true", help="it was trained with instructions, and takes them"
+    )
     stage.add_argument("--out", type=Path, required=True)
 
 
 def _run_export(args: argparse.Namespace) -> None:
-    export_checkpoint(args.recipe, args.talker, args.codec, args.out, args.kind)
+    parts = args.recipe, args.talker, args.codec
+    export_checkpoint(*parts, args.out, args.kind, args.instructed)
     size = sum(file.stat().st_size for file in args.out.rglob("*") if file.is_file())
     print(f"{args.out}: {size / 1e6:.2f} MB")
 
@@ -39,6 +47,11 @@ def _evaluate(stages: Stages) -> None:  # type: ignore[valid-type]
     stage.add_argument("--sentences", type=Path, required=True, help="one a line; a tab ends it")
     stage.add_argument("--out", type=Path, required=True, help="for WAV files and transcript.tsv")
     stage.add_argument("--count", type=int, help="only so many, spread over the file")
+    stage.add_argument(
+        "--told",
+        action="store_true",
+        help="instead: whether voices are as described, or presets speak as instructed",
+    )
     stage.add_argument("--voices", nargs="*", default=[], help="in turns; all presets if none")
     stage.add_argument("--layout", choices=["full", "streaming"], default="full")
     stage.add_argument("--language", default="english")
@@ -54,7 +67,7 @@ def _evaluate(stages: Stages) -> None:  # type: ignore[valid-type]
 
 def _run_evaluate(args: argparse.Namespace) -> None:
     # Only here: the other stages run where nothing of what serves is installed.
-    from gpu_engine.train.evaluate import Listening, evaluate
+    from gpu_engine.train.evaluate import Listening, evaluate, evaluate_told
 
     how = Listening(
         voices=tuple(args.voices),
@@ -68,5 +81,8 @@ def _run_evaluate(args: argparse.Namespace) -> None:
         seed=args.seed,
         batch=args.batch,
     )
-    figures = evaluate(args.checkpoint, args.sentences, args.out, how, args.device, args.count)
-    print(json.dumps(figures))
+    where = args.checkpoint, args.sentences, args.out, how, args.device
+    if args.told:
+        print(json.dumps(evaluate_told(*where, args.count or TRIALS)))
+    else:
+        print(json.dumps(evaluate(*where, args.count)))

@@ -8,13 +8,15 @@ import signal
 import sys
 from dataclasses import fields
 from pathlib import Path
+from typing import get_args
 
 import torch
 
-from gpu_engine.train import detached
+from gpu_engine.config import ModelKind
+from gpu_engine.train import detached, manifest
 from gpu_engine.train.commands.common import ASSETS, Stages, new_stage
 from gpu_engine.train.crew import Crew, StageError
-from gpu_engine.train.recipe import DECODER, STAGES, Kitchen, Recipe
+from gpu_engine.train.recipe import CUSTOM_VOICE, DECODER, STAGES, Kitchen, Recipe
 
 DEFAULTS = {field.name: field.default for field in fields(Recipe)}
 SIZES = {
@@ -47,6 +49,10 @@ def add(stages: Stages) -> None:  # type: ignore[valid-type]
     stage.add_argument("--weights", type=Path, help="an earlier Talker's folder")
     stage.add_argument("--gpus", type=int, default=-1, help="-1: all; 0: the CPU")
     stage.add_argument("--ranks", type=int, default=0, help="that train together; 0: one a GPU")
+    stage.add_argument("--kinds", default=CUSTOM_VOICE, help="of checkpoint to export, with commas")
+    stage.add_argument(
+        "--manifest", type=Path, help="of an earlier run: its options hold where none is given"
+    )
     stage.add_argument("--detach", action="store_true", help="return at once; see `train follow`")
     stage.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the corpus"
@@ -58,19 +64,28 @@ def add(stages: Stages) -> None:  # type: ignore[valid-type]
         stage.add_argument(f"--{name}-options", default="", help=f"more of `train {name}`'s")
     for name in (DECODER, "encode", "talker"):
         stage.add_argument(f"--{name}-gpus", default="", help=f"numbers, for `{name}`; else all")
+    stage.set_defaults(usual=stage.get_default)
     _add_follow(stages)
 
 
 def recipe_of(args: argparse.Namespace) -> Recipe:
-    """Raises ValueError for a stage that is none."""
+    """Raises ValueError for a stage or a kind that is none."""
+    for name, value in manifest.read_options(args.manifest).items() if args.manifest else ():
+        if name == "set":
+            args.set = [*value, *args.set]
+        elif getattr(args, name) == args.usual(name):
+            setattr(args, name, value)
     stages = tuple(args.stages.split(","))
     if unknown := set(stages) - {*STAGES, DECODER}:
         raise ValueError(f"no such stage: {', '.join(sorted(unknown))}")
+    kinds = tuple(args.kinds.split(","))
+    if unknown := set(kinds) - {*get_args(ModelKind)}:
+        raise ValueError(f"no such kind of checkpoint: {', '.join(sorted(unknown))}")
     chosen = {name: getattr(args, name) for name in DEFAULTS}
     options = {name: tuple(shlex.split(chosen[name])) for name in chosen if "_options" in name}
     options |= {name: tuple(chosen[name].split()) for name in chosen if name.endswith("_gpus")}
     gpus = torch.cuda.device_count() if args.gpus < 0 else args.gpus
-    changed = {"stages": stages, "gpus": gpus, "set": tuple(args.set), **options}
+    changed = {"stages": stages, "kinds": kinds, "gpus": gpus, "set": tuple(args.set), **options}
     return Recipe(**chosen | changed)
 
 
@@ -87,7 +102,10 @@ def run(args: argparse.Namespace) -> None:
     status = 1
     try:
         with Crew(recipe.out / "logs") as crew:
-            Kitchen(recipe, crew).cook()
+            kitchen = Kitchen(recipe, crew)
+            kitchen.cook()
+        chosen = manifest.options(vars(args), args.usual)
+        manifest.write(recipe.out, chosen, (recipe.texts,), kitchen.seconds)
         status = 0
     except StageError as error:
         raise SystemExit(str(error)) from error

@@ -29,10 +29,11 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch.nn.utils.rnn import pad_sequence
 
 from gpu_engine.train.alignment import PHONE_SECONDS, UNLABELLED, Phones, word_times
-from gpu_engine.train.corpora.casting import Cast, Casting, design_voices, pitch_word
-from gpu_engine.train.corpora.shaping import Shape
+from gpu_engine.train.corpora.casting import Cast, Casting, described, design_voices
+from gpu_engine.train.corpora.shaping import UNIT, Shape
 from gpu_engine.train.corpora.wording import description, instruction
 from gpu_engine.train.corpus import SpeechBatch, Utterance
 from gpu_engine.train.pitch import median_pitch
@@ -49,6 +50,12 @@ class Line:
     spoken: str
     phonemes: str
     ids: list[int]
+
+    @classmethod
+    def of(cls, text: str, phonemes: str, vocab: dict[str, int], spoken: str = "") -> Line:
+        """Without what the teacher cannot say."""
+        known = "".join(phoneme for phoneme in phonemes if phoneme in vocab)
+        return cls(text, spoken or text, known, [vocab[phoneme] for phoneme in known])
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,7 @@ class Plan:
 
 def speech(device: torch.device, settings: dict[str, str]) -> Iterator[SpeechBatch]:
     """Every line once a pass, with the times of its words and phones."""
-    plan, teacher = Plan.of(settings), _Teacher.load(device, settings)
+    plan, teacher = Plan.of(settings), load(Path(settings["teacher"]), device)
     casting, done = teacher.casting(plan), 0.0
     lines = read_lines(plan, teacher.vocab)
     with teacher.fast():
@@ -103,7 +110,8 @@ def speech(device: torch.device, settings: dict[str, str]) -> Iterator[SpeechBat
 
 def codec_speech(device: torch.device, settings: dict[str, str]) -> Iterator[SpeechBatch]:
     """For the codec, endlessly: one row a cast, who speaks `lines` of some `pool` of lines."""
-    plan, teacher = Plan.of({"mixes": "0.5", **settings}), _Teacher.load(device, settings)
+    plan = Plan.of({"mixes": "0.5", **settings})
+    teacher = load(Path(settings["teacher"]), device)
     each, pool = int(settings.get("lines", 150)), int(settings.get("pool", 4096))
     casting, lines = teacher.casting(plan), read_lines(plan, teacher.vocab)
     rng = Random(f"{plan.seed} {plan.part}")
@@ -120,7 +128,8 @@ def _by_speaker(batches: Iterator[SpeechBatch], rng: Random) -> Iterator[SpeechB
     for batch in batches:
         for audio, utterance in zip(batch.audio, batch.utterances, strict=True):
             assert utterance.phones is not None
-            rows.setdefault(utterance.speaker, []).append((audio, utterance.phones))
+            whole = audio[: len(utterance.phones) * UNIT]
+            rows.setdefault(utterance.speaker, []).append((whole, utterance.phones))
     for speaker, spoken in rows.items():
         rng.shuffle(spoken)
         phones = np.concatenate([phones for _, phones in spoken])
@@ -132,14 +141,9 @@ def read_lines(plan: Plan, vocab: dict[str, int]) -> list[Line]:
     """This part's lines, without those too long to be spoken at once."""
     with gzip.open(plan.texts, "rt", encoding="utf-8") as file:
         mine = [raw for number, raw in enumerate(file) if number % plan.parts == plan.part]
-    lines = [_line(json.loads(raw), vocab) for raw in mine]
+    rows = map(json.loads, mine)
+    lines = [Line.of(r["text"], r["phonemes"], vocab, r.get("spoken", "")) for r in rows]
     return [line for line in lines if 0 < len(line.ids) <= MOST_IDS]
-
-
-def _line(row: dict[str, str], vocab: dict[str, int]) -> Line:
-    phonemes = "".join(p for p in row["phonemes"] if p in vocab)
-    ids = [vocab[phoneme] for phoneme in phonemes]
-    return Line(row["text"], row.get("spoken", row["text"]), phonemes, ids)
 
 
 def phone_labels(line: Line, durations: NDArray[np.int64], vocab: dict[str, int]) -> Phones:
@@ -161,21 +165,12 @@ def _label(phoneme: str, vocab: dict[str, int]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Teacher:
+class Teacher:
     """The teacher's code is no package: it is imported from its folder."""
 
     inner: Any
     code: Any
     fused: Any
-
-    @classmethod
-    def load(cls, device: torch.device, settings: dict[str, str]) -> _Teacher:
-        folder = Path(settings["teacher"])
-        if str(folder) not in sys.path:
-            sys.path.insert(0, str(folder))
-        code, fused = import_module("teacher"), import_module("fused")
-        weights = folder / "kokoro" if (folder / "kokoro").is_dir() else folder
-        return cls(code.load_teacher(weights, device), code, fused)
 
     @property
     def vocab(self) -> dict[str, int]:
@@ -212,16 +207,13 @@ class _Teacher:
             pool=POOL[self.inner.device.type],
         )
         for batch in stream:
-            for shape, rows in _by_shape([jobs[job][1] for job in batch.index]):
-                audio = batch.audio if len(rows) == len(batch.index) else batch.audio[rows]
-                audio = shape.audio(audio)
-                mine = [jobs[batch.index[row]] for row in rows]
-                durations = [batch.durations[row] for row in rows]
-                spoken = list(map(self._utterance, mine, durations))
-                if worded:
-                    casts = [who for _, who in mine]
-                    spoken = _in_words(spoken, casts, audio, Random(f"{seed} {batch.index[0]}"))
-                yield SpeechBatch(spoken, audio)
+            mine = [jobs[job] for job in batch.index]
+            casts = [who for _, who in mine]
+            audio = _shaped(batch.audio, casts)
+            spoken = list(map(self._utterance, mine, batch.durations))
+            if worded:
+                spoken = _in_words(spoken, casts, audio, Random(f"{seed} {batch.index[0]}"))
+            yield SpeechBatch(spoken, audio)
 
     def _utterance(self, job: tuple[Line, Cast], durations: NDArray[np.int64]) -> Utterance:
         line, who = job
@@ -230,12 +222,26 @@ class _Teacher:
         return Utterance(line.text, who.speaker, who.shape.words(words), who.shape.phones(phones))
 
 
-def _by_shape(casts: Sequence[Cast]) -> Iterator[tuple[Shape, list[int]]]:
-    """Rows whose audio is changed in the same way."""
-    rows: dict[Shape, list[int]] = {}
+def load(folder: Path, device: torch.device) -> Teacher:
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    code, fused = import_module("teacher"), import_module("fused")
+    weights = folder / "kokoro" if (folder / "kokoro").is_dir() else folder
+    return Teacher(code.load_teacher(weights, device), code, fused)
+
+
+def _shaped(audio: torch.Tensor, casts: Sequence[Cast]) -> torch.Tensor:
+    """Each row as its speaker sounds, silent where it has become shorter than others."""
+    together: dict[Shape, list[int]] = {}
     for row, who in enumerate(casts):
-        rows.setdefault(who.shape, []).append(row)
-    yield from rows.items()
+        together.setdefault(who.shape, []).append(row)
+    if list(together) == [Shape()]:
+        return audio
+    rows: list[torch.Tensor] = [audio[0]] * len(casts)
+    for shape, places in together.items():
+        for place, row in zip(places, shape.audio(audio[places]), strict=True):
+            rows[place] = row
+    return pad_sequence(rows, batch_first=True)
 
 
 def _in_words(
@@ -244,11 +250,10 @@ def _in_words(
     """With instructions and descriptions; how high a voice is has been measured."""
     worded = []
     for utterance, who, hertz in zip(spoken, casts, median_pitch(audio).tolist(), strict=True):
-        traits = replace(who.traits, pitch=pitch_word(hertz, who.traits))
-        told = instruction(traits, rng) if who.is_told else ""
-        known = traits.sex or not who.speaker
-        described = description(traits, rng) if known else ""
-        worded.append(replace(utterance, instruction=told, description=described))
+        traits = described(who, hertz)
+        told = instruction(who.traits, rng) if who.is_told else ""
+        like = description(traits, rng) if traits else ""
+        worded.append(replace(utterance, instruction=told, description=like))
     return worded
 
 

@@ -4,7 +4,7 @@ one. What is not the usual way is always said, so that no audio contradicts its 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -53,9 +53,11 @@ def instruction(traits: Traits, rng: Random, held_out: bool = False) -> str:
     return frame.format(manner=manner, Manner=_capital(manner))
 
 
-def description(traits: Traits, rng: Random, held_out: bool = False) -> str:
-    """A voice in words: who speaks, and some of how."""
-    told = _told(traits, rng)
+def description(
+    traits: Traits, rng: Random, held_out: bool = False, always: Collection[str] = ()
+) -> str:
+    """A voice in words: who speaks, and some of how; `always` the traits of these names."""
+    told = _told(traits, rng, always)
     frame = rng.choice(_frames("descriptions", held_out))
     if "{who}" in frame or "{Who}" in frame:
         who = _who(told, rng)
@@ -69,17 +71,17 @@ def _frames(kind: str, held_out: bool) -> list[str]:
     return frames
 
 
-def _told(traits: Traits, rng: Random) -> dict[str, str]:
+def _told(traits: Traits, rng: Random, always: Collection[str]) -> dict[str, str]:
     """The traits that are told: at least one, and every one that is not as usual."""
     known = {
         name: value for name in Traits.__dataclass_fields__ if (value := getattr(traits, name))
     }
-    must = {name for name in ("tempo", "energy") if known[name] != USUAL}
+    must = {name for name in ("tempo", "energy") if known.get(name, USUAL) != USUAL} | {*always}
     must |= {"age"} if traits.age in ("child", "old") else set()
     chance = {name: USUAL_SAID if known[name] == USUAL else SAID for name in known}
     chance["sex"] = 0.9
     told = {n: value for n, value in known.items() if n in must or rng.random() < chance[n]}
-    return told or {"tempo": traits.tempo}
+    return told or {"energy": traits.energy}
 
 
 def _who(told: dict[str, str], rng: Random) -> str:
