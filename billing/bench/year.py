@@ -53,7 +53,10 @@ _HOURS = f"""{_INSERT}
 _DAYS = f"""{_INSERT}
     gen_random_uuid(), 'day', date_trunc('day', start, 'UTC'), tenant_id, key_id, model, voice,
     voice_kind, {", ".join(f"sum({name})" for name in MEASURES)}
-  FROM billing_rollup WHERE grain = 'hour' GROUP BY 3, 4, 5, 6, 7, 8"""
+  FROM billing_rollup WHERE grain = 'hour' AND start < %(end)s GROUP BY 3, 4, 5, 6, 7, 8"""
+# Beside it there is what the load left today.
+_FOUND = """SELECT grain, count(*), sum(requests)
+  FROM billing_rollup WHERE start < %(end)s GROUP BY 1"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +78,9 @@ def generate() -> Year:
         rows, uneven = (int(number) for number in cursor.fetchone())
         values["least"], values["left"] = divmod(REQUESTS - uneven, rows)
         cursor.execute(_HOURS, values)
-        cursor.execute(_DAYS)
+        cursor.execute(_DAYS, values)
         cursor.execute("VACUUM ANALYZE billing_rollup")
-        cursor.execute("SELECT grain, count(*), sum(requests) FROM billing_rollup GROUP BY 1")
+        cursor.execute(_FOUND, values)
         found = {grain: (count, int(requests)) for grain, count, requests in cursor.fetchall()}
     assert found["hour"][1] == found["day"][1]
     _sell(end.date())
