@@ -65,7 +65,8 @@ def _of_all() -> Questions:
     end, now = midnight(), timezone.now()
     year, month = end - DAYS * DAY, end - 30 * DAY
     names = ("requests", "billed_characters", "audio_ms", "failures")
-    today, first = end.date(), end.date().replace(day=1) - DAY
+    today, this_month = end.date(), end.date().replace(day=1)
+    last_month = (this_month - DAY).replace(day=1)
     return {
         "all tenants' day by hour": lambda: sums(end - DAY, end, names, interval="hour"),
         "all tenants' last hour": lambda: total(now - HOUR, now, names),
@@ -83,7 +84,8 @@ def _of_all() -> Questions:
         "who has no billing details": lambda: list(invoices.left_out(now)),
         "all tenants' budgets and spending": lambda: [*measures.budgets(now), *measures.spend(now)],
         "all tenants' credit": lambda: list(measures.credit(now)),
-        "all tenants' month as it is priced": lambda: uses.by_day(first.replace(day=1), today),
+        # The worker prices one month after the other.
+        "all tenants' month as it is priced": lambda: uses.by_day(last_month, this_month),
     }
 
 
