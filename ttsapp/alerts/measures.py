@@ -13,6 +13,7 @@ from django.db.models import Count, Exists, Min, OuterRef, Q
 
 from billing import money
 from billing.credit import prepaid
+from billing.credit.prepaid import Account
 from billing.prices.selectors import earned
 from billing.rollups import selectors as rollups
 from billing.upkeep.findings import unresolved
@@ -112,19 +113,23 @@ def budgets(now: datetime) -> Iterator[Measured]:
 def credit(now: datetime) -> Iterator[Measured]:
     """How long it lasts if as much is used up a day as in the last seven, or as today."""
     tomorrow = now.date() + DAY
-    for account in prepaid.accounts(now):
-        week, today = (
-            earned(tomorrow - days * DAY, tomorrow, account.currency).get(account.tenant_id, 0)
-            for days in (7, 1)
-        )
-        left, daily = account.left, max(week / 7, today)
-        text = f"{money.text(max(0, left), account.currency)} left"
-        if left <= 0:
-            yield Measured(0, f"{text}: requests to speak are refused", account.tenant_id)
-        elif daily:
-            yield Measured(left / daily, f"{text}, for {left / daily:,.1f} days", account.tenant_id)
-        else:
-            yield Measured(None, f"{text}, and none used lately", account.tenant_id)
+    accounts = list(prepaid.accounts(now))
+    for currency in {account.currency for account in accounts}:
+        week, today = (earned(tomorrow - days * DAY, tomorrow, currency) for days in (7, 1))
+        for account in accounts:
+            if account.currency == currency:
+                tenant_id = account.tenant_id
+                yield _lasts(account, max(week.get(tenant_id, 0) / 7, today.get(tenant_id, 0)))
+
+
+def _lasts(account: Account, daily: float) -> Measured:
+    left = account.left
+    text = f"{money.text(max(0, left), account.currency)} left"
+    if left <= 0:
+        return Measured(0, f"{text}: requests to speak are refused", account.tenant_id)
+    if not daily:
+        return Measured(None, f"{text}, and none used lately", account.tenant_id)
+    return Measured(left / daily, f"{text}, for {left / daily:,.1f} days", account.tenant_id)
 
 
 def spend(now: datetime) -> Iterator[Measured]:
