@@ -371,7 +371,7 @@ def test_a_person_at_the_console_speaks_within_the_tenants_limits(base: str, ali
     from tests.ttsapp.browser import browser
 
     limit(alice, requests_per_minute=1)
-    body = {"text": TEXT, "voice": "Anna"}
+    body = {"input": TEXT, "model": "tts-1", "voice": "Anna", "stream_format": "sse"}
     with browser(base, "alice") as client:
         answers = [client.post("/console/alice/speak", json=body) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [200, 429]
