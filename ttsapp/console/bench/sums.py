@@ -57,8 +57,7 @@ def fill(keys: int, now: datetime) -> int:
 def sell() -> None:
     """What each day was sold for, as the worker has added it up."""
     with unchecked() as cursor:
-        values = {"currency": settings.CURRENCY, "per_million": PER_MILLION}
-        cursor.execute(_SALES, values)
+        cursor.execute(_SALES, {"currency": str(settings.CURRENCY), "per_million": PER_MILLION})
 
 
 @contextmanager
