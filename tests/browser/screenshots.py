@@ -23,8 +23,8 @@ SHOWN = {  # docs/screenshots/NAME.png: page, width, scheme
     "requests-phone": ("requests", 390, "light"),
 }
 SETTINGS = [(size, scheme) for size in (DESK, PHONE) for scheme in ("light", "dark")]
-COLOURS, LARGEST = 48, 80_000
-ALL_OF_THEM = 4_000_000
+COLOURS, LARGEST = 64, 80_000
+ALL_OF_THEM = 4_500_000
 
 
 def main() -> None:
@@ -65,10 +65,9 @@ def show(page: Page, address: str) -> None:
 
 
 def keep(page: Page, file: Path) -> None:
-    """Small enough for a repository: our pages have few colours, of which none is to be lost."""
+    """Small enough for a repository: our pages have few colours."""
     with Image.open(io.BytesIO(page.screenshot())) as picture:
-        whole, none = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
-        few = picture.convert("RGB").quantize(COLOURS, whole, dither=none)
+        few = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
         if file.suffix == ".png":
             few.save(file, optimize=True)
         else:
