@@ -8,6 +8,7 @@ from typing import Any
 from tests.speech.report import Clip, rate, shared, summary
 
 UNKNOWN = "-"
+FEWEST = 40  # clips: a gate is not judged by fewer
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ def at_most(name: str, limit: float, value: float | None, note: str = "") -> Gat
 
 def at_least(name: str, limit: float, value: float | None, note: str = "") -> Gate:
     return _gate(
-        name, f"≥ {limit:g}", value, limit, "{:.2f}".format, value_at_most=False, note=note
+        name, f"≥ {limit:g}", value, limit, "{:.3f}".format, value_at_most=False, note=note
     )
 
 
@@ -90,7 +91,7 @@ def _of_codec(conditions: dict[str, list[Clip]], sums: dict[str, dict[str, Any]]
             name,
             f"≤ {percent(teacher + 0.03)}",
             percent(codec),
-            codec <= teacher + 0.03,
+            codec <= teacher + 0.03 if _are_enough(same["codec"]) else None,
             f"the teacher's own {percent(teacher)}, {len(same['codec'])} clips",
         ),
         at_least(
@@ -104,6 +105,10 @@ def _of_codec(conditions: dict[str, list[Clip]], sums: dict[str, dict[str, Any]]
     ]
 
 
+def _are_enough(clips: list[Clip]) -> bool:
+    return len(clips) >= FEWEST
+
+
 def _of_layouts(conditions: dict[str, list[Clip]]) -> Gate:
     name, wanted = "layouts apart, word errors", "≤ 2 points"
     same = shared(conditions, "full", "streaming")
@@ -112,7 +117,13 @@ def _of_layouts(conditions: dict[str, list[Clip]]) -> Gate:
     full, streaming = rate(same["full"]) or 0.0, rate(same["streaming"]) or 0.0
     note = f"full {percent(full)}, streaming {percent(streaming)}, {len(same['full'])} clips each"
     apart = abs(full - streaming)
-    return Gate(name, wanted, f"{100 * apart:.1f} points", apart <= 0.02, note)
+    return Gate(
+        name,
+        wanted,
+        f"{100 * apart:.1f} points",
+        apart <= 0.02 if _are_enough(same["full"]) else None,
+        note,
+    )
 
 
 def _of_clones(cloning: dict[str, Any] | None) -> list[Gate]:

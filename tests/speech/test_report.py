@@ -45,6 +45,10 @@ def test_a_kind_shows_what_was_heard_instead() -> None:
     assert (row["teacher"], row["codec"], row["full"]) == (0.0, None, 0.3333)
 
 
+def many(clip: Clip) -> list[Clip]:
+    return [replace(clip, number=number) for number in range(40)]
+
+
 def verdicts(**clips: list[Clip]) -> dict[str, bool | None]:
     every = {"teacher": [], "codec": [], "full": [CLIP], "streaming": [], **clips}
     return {gate.name: gate.holds for gate in gates(every, None, SPEED, None)}
@@ -69,8 +73,14 @@ def test_the_codec_may_cost_three_points() -> None:
     teacher = replace(CLIP, expected=words, heard=words)
     three, four = (replace(teacher, heard=" ".join(["boat"] * (100 - n))) for n in (3, 4))
     name = "codec alone: word errors"
-    assert verdicts(teacher=[teacher], codec=[three])[name] is True
-    assert verdicts(teacher=[teacher], codec=[four])[name] is False
+    assert verdicts(teacher=many(teacher), codec=many(three))[name] is True
+    assert verdicts(teacher=many(teacher), codec=many(four))[name] is False
+
+
+def test_a_few_clips_judge_nothing() -> None:
+    found = verdicts(teacher=many(CLIP)[:39], codec=many(CLIP)[:39], streaming=[CLIP])
+    assert found["codec alone: word errors"] is None
+    assert found["layouts apart, word errors"] is None
 
 
 def test_layouts_may_be_two_points_apart() -> None:
@@ -79,7 +89,7 @@ def test_layouts_may_be_two_points_apart() -> None:
     name = "layouts apart, word errors"
     for missing, holds in ((2, True), (3, False)):
         streaming = replace(full, heard=" ".join(["boat"] * (100 - missing)))
-        assert verdicts(full=[full], streaming=[streaming])[name] is holds
+        assert verdicts(full=many(full), streaming=many(streaming))[name] is holds
 
 
 def test_the_first_audio_is_that_of_the_whole_product() -> None:
