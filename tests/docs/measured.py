@@ -88,8 +88,10 @@ def alignment(result: dict[str, Any]) -> Iterator[Line]:
 
 
 def speech(result: dict[str, Any]) -> Iterator[Line]:
-    name, limit = "word errors of the shipped checkpoint", 100 * result["limit"]
-    yield Line(name, limit, 100 * result["wer"], "%", result["machine"])
+    said, machine = result["conditions"]["full"], result["machine"]
+    of = f"{said['clips']} unseen sentences"
+    yield Line(f"word errors in {of}", 8, round(100 * said["wer"], 1), "%", machine)
+    yield Line("how they sound, DNSMOS", 3, said["dnsmos"], "", machine, True)
 
 
 def steps(result: dict[str, Any]) -> Iterator[Line]:
@@ -140,7 +142,7 @@ FILES: dict[str, Callable[[dict[str, Any]], Iterator[Line]]] = {
     "scheduler": scheduler,
     "metering": metering,
     "alignment": alignment,
-    "speech": speech,
+    "speech/speech": speech,
 }
 
 

@@ -82,15 +82,18 @@ def test_a_rate_is_the_median_of_its_seeds_and_every_underrun(tmp_path: Path) ->
 
 def test_only_what_stands_between_the_marks_is_written(tmp_path: Path) -> None:
     machine = MACHINE | {"command": "make eval-speech"}
-    stored(tmp_path, "speech", {"machine": machine, "wer": 0.25, "limit": 0.2})
+    full = {"clips": 200, "wer": 0.1, "dnsmos": 3.1}
+    (tmp_path / "speech").mkdir()
+    stored(tmp_path, "speech/speech", {"machine": machine, "conditions": {"full": full}})
     page = rewritten("before\n<!-- measured -->\nold\n<!-- end -->\nafter\n", tmp_path)
     assert page.startswith("before\n<!-- measured -->\n| promise |")
-    assert "| word errors of the shipped checkpoint | 20 % | 25 % | **missed** | abc1234 |" in page
+    assert "| word errors in 200 unseen sentences | 8 % | 10 % | **missed** | abc1234 |" in page
+    assert "| how they sound, DNSMOS | ≥ 3 | 3.1 | kept | abc1234 |" in page
     assert page.endswith("<!-- end -->\nafter\n")
     assert "old" not in page
 
 
-@pytest.mark.parametrize("name", ["local", "h200-steps", "gateway", "metering", "speech"])
+@pytest.mark.parametrize("name", ["local", "h200-steps", "gateway", "metering", "speech/speech"])
 def test_every_stored_file_gives_rows(name: str) -> None:
     from tests.docs.measured import FILES, STORED
 
