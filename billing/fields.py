@@ -25,7 +25,7 @@ class MoneyField(forms.DecimalField):
 
     def prepare_value(self, value: Any) -> Any:
         """Micros, when a form shows what is there."""
-        return to_decimal(value).normalize() if isinstance(value, int) else value
+        return f"{to_decimal(value).normalize():f}" if isinstance(value, int) else value
 
 
 class CurrencyField(forms.CharField):

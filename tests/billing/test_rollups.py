@@ -15,6 +15,7 @@ from billing.rating import Outcome
 from billing.rollups.selectors import Span, days, spans, sums, total
 from billing.rollups.services import rebuild
 from billing.upkeep.reconciliation import sums as differences
+from billing.upkeep.tally import Tally
 from tests.billing.used import use
 from ttsapp.audit.services import SYSTEM
 from ttsapp.keys.services import create_key
@@ -69,7 +70,7 @@ def test_a_rebuild_mends_rows_that_are_wrong_missing_or_too_many(alice: Tenant) 
     Rollup.objects.filter(start=MIDNIGHT + HOUR).delete()
     Rollup.objects.filter(grain="day").update(voice="nobody")
 
-    found = [each.detail.split(";")[0] for each in differences(MIDNIGHT)]
+    found = [each.detail.split(";")[0] for each in differences(MIDNIGHT, Tally())]
 
     assert sorted(found) == [
         "requests: 0, and its events say 1",
@@ -79,7 +80,7 @@ def test_a_rebuild_mends_rows_that_are_wrong_missing_or_too_many(alice: Tenant) 
     ]
     rebuild(MIDNIGHT, MIDNIGHT + MINUTE)
     assert rows() == right
-    assert not list(differences(MIDNIGHT))
+    assert not list(differences(MIDNIGHT, Tally()))
 
 
 def test_a_settlement_that_is_repeated_adds_nothing(alice: Tenant) -> None:

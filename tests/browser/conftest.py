@@ -22,8 +22,9 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """No longer than a file: its event loop runs in the tests' thread, where others want theirs."""
     with chromium() as running:
         yield running
 

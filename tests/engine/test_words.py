@@ -139,7 +139,7 @@ def test_the_checkpoints_own_aligner_comes_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("nonsense", "not JSON with a model_type"),
+        ("nonsense", "not valid JSON"),
         ('{"model_type": "other"}', "model_type is 'other', expected 'parlance_ctc_aligner'"),
         ('{"model_type": "parlance_ctc_aligner", "alphabet": "aa"}', "alphabet is not a string"),
         (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 import pytest
 from django.conf import settings
@@ -125,6 +126,23 @@ async def test_what_the_other_side_has_acknowledged_is_taken(accepting: Acceptin
     accepting.writer.transport.abort()
     await accepting.lost.wait()
     assert (accepting.connection.taken, accepting.connection.is_gone) == (1000, True)
+
+
+async def test_after_an_abort_nothing_more_arrives(accepting: Accepting) -> None:
+    # given a client that reads late, and an answer of which the kernel holds a part
+    accepting.writer.transport.pause_reading()
+    accepting.connection.write(b"x" * 50_000_000)
+    await asyncio.sleep(0.05)
+    # when the server gives it up, and then the client reads
+    accepting.connection.abort()
+    await accepting.lost.wait()
+    accepting.writer.transport.resume_reading()
+    heard = 0
+    with suppress(ConnectionError):
+        while piece := await accepting.reader.read(65536):
+            heard += len(piece)
+    # then it gets what it had acknowledged at most
+    assert heard <= accepting.connection.taken < 50_000_000
 
 
 async def test_what_is_left_when_it_goes_was_not_taken(accepting: Accepting) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import time
+from contextlib import suppress
 from datetime import timedelta
 from uuid import UUID
 
@@ -256,18 +257,45 @@ def test_a_new_checkpoint_is_offered_without_a_restart(
     eventually(lambda: say(http, alice, voice="clara").status_code == 200)
 
 
-def leave_after(
-    address: str, party: Party, body: dict[str, object], engine: ScriptedEngine
-) -> UUID | None:
-    """Sends the request, reads what comes until the engine holds, and drops the connection."""
-    host, port = address.split(":")
+def test_who_closes_one_side_hears_no_more_than_is_paid_for(
+    web_thread, base: str, alice: Party, engine: ScriptedEngine
+) -> None:
+    # given a client that reads nothing of an answer, so that much of it waits on its way
+    engine.script.chunks, engine.script.hold_after = 600, 550
+    host, port = web_thread.address.split(":")
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect((host, int(port)))
+        client.sendall(asked(web_thread.address, alice, speech("x" * 1000, response_format="pcm")))
+        assert engine.wait_for_stream().reached.wait(WAIT)
+        # when it closes its own side, and reads only once the request is settled
+        client.shutdown(socket.SHUT_WR)
+        event = settled()
+        heard = 0
+        with suppress(ConnectionError):
+            while piece := client.recv(65536):
+                heard += len(piece)
+    # then what it gets is what is on record, and the head of the answer
+    assert event.outcome == "cancelled"
+    assert heard <= event.audio_ms * 48 + 2000
+
+
+def asked(address: str, party: Party, body: dict[str, object]) -> bytes:
     content = json.dumps(body).encode()
     head = (
         f"POST {URL} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {party.secret}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
     )
+    return head.encode() + content
+
+
+def leave_after(
+    address: str, party: Party, body: dict[str, object], engine: ScriptedEngine
+) -> UUID | None:
+    """Sends the request, reads what comes until the engine holds, and drops the connection."""
+    host, port = address.split(":")
     with socket.create_connection((host, int(port))) as client:
-        client.sendall(head.encode() + content)
+        client.sendall(asked(address, party, body))
         assert engine.wait_for_stream().reached.wait(10)
         client.settimeout(0.3)
         deadline = time.monotonic() + 10

@@ -6,6 +6,7 @@ import asyncio
 import socket
 import struct
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 # In the kernel's `struct tcp_info`: how many bytes the other side has acknowledged.
@@ -13,6 +14,7 @@ _ACKNOWLEDGED = struct.Struct("Q")
 _ACKNOWLEDGED_AT = 120
 _TCP_INFO_BYTES = _ACKNOWLEDGED_AT + _ACKNOWLEDGED.size
 _TCP_INFO = getattr(socket, "TCP_INFO", None)
+_NO_LINGER = struct.pack("ii", 1, 0)
 # How often, within the patience, a client that owes an acknowledgement is looked at.
 _LOOKS = 4
 
@@ -81,7 +83,7 @@ class Connection(asyncio.Transport):
             self._seen, self._seen_at = taken, now
         if now - self._seen_at >= self._patience:
             self.is_stalled = True
-            self._transport.abort()
+            self.abort()
         else:
             self._look_later()
 
@@ -101,10 +103,14 @@ class Connection(asyncio.Transport):
     def _loop() -> asyncio.AbstractEventLoop:
         return asyncio.get_running_loop()
 
-    # The rest of a transport, as it is.
-
     def abort(self) -> None:
+        """A reset: what has not been taken yet, the kernel's part of it too, never arrives."""
+        if self._socket is not None and not self._transport.is_closing():
+            with suppress(OSError):
+                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
         self._transport.abort()
+
+    # The rest of a transport, as it is.
 
     def close(self) -> None:
         """What is written still leaves, if the client takes it within the patience."""

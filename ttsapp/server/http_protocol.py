@@ -55,6 +55,12 @@ class HttpProtocol(HttpToolsProtocol):
         self._tell_that_it_left()
         super().connection_lost(exc)
 
+    def eof_received(self) -> None:
+        """Who closes its side in the middle of an answer has left: it pays for what it has taken,
+        so no more may arrive."""
+        if self._tell_that_it_left():
+            self._connection.abort()
+
     def data_received(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
         if not self._in_message and self._timer is None:

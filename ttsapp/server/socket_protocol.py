@@ -40,6 +40,11 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         if self.transport.get_write_buffer_size() < PONG_BACKLOG_BYTES:
             self.transport.write(pong)
 
+    def eof_received(self) -> None:
+        """As in the HTTP protocol; a socket that was closed in good order is closing already."""
+        if isinstance(self.transport, Connection) and not self.transport.is_closing():
+            self.transport.abort()
+
     def connection_lost(self, exc: Exception | None) -> None:
         if isinstance(self.transport, Connection):
             self.transport.lost()
