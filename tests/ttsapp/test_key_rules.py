@@ -75,6 +75,17 @@ def test_a_key_that_may_only_speak(http: httpx.Client, alice: Party) -> None:
     )
 
 
+def test_a_key_bound_to_a_stock_name_speaks_with_the_voice_it_stands_for(
+    http: httpx.Client, alice: Party, engine: ScriptedEngine
+) -> None:
+    secret = make(alice, allowed_voices=["alloy"])
+    assert say(http, secret, voice="alloy").status_code == 200
+    assert say(http, secret, voice="Anna").status_code == 200
+    listed = http.get("/v1/audio/voices", headers={"Authorization": f"Bearer {secret}"}).json()
+    assert "Anna" in {each["id"] for each in listed["data"]}
+    assert refused(say(http, secret, voice="Ben"), 403, "voice_not_allowed", "voice")
+
+
 def test_a_voice_that_the_key_may_not_use(
     http: httpx.Client, alice: Party, engine: ScriptedEngine
 ) -> None:

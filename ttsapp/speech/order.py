@@ -17,7 +17,7 @@ from ttsapp.speech.encoders import FASTEST, SLOWEST, AudioFormat, audio_format
 from ttsapp.speech.text.languages import AUTO
 from ttsapp.speech.text.scripts import is_foreign
 from ttsapp.voices import artifacts
-from ttsapp.voices.catalogue import SpeechModel
+from ttsapp.voices.catalogue import SpeechModel, known_by
 from ttsapp.voices.own import OwnVoice, Preset
 
 # Random seeds stay small enough to be exact in every client's number type.
@@ -58,7 +58,8 @@ class Order:
         if isinstance(self.voice, OwnVoice):
             self._follow(self.voice)
         if (rules := self.caller.rules) is not None:
-            known = (name for name in self.voice.names if name.casefold() in rules.voices)
+            names = known_by(self.model, self.voice)
+            known = (name for name in names if name.casefold() in rules.voices)
             rules.check_speech(self.model.id, next(known, self.voice.name))
 
     def _follow(self, voice: OwnVoice) -> None:

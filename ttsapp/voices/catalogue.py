@@ -128,8 +128,12 @@ class Catalogue:
         it, so that the refusal can tell what is not there from what the key may not use."""
         if rules is None or not (rules.models or rules.voices):
             return self
-        presets = (preset for model in self.models for preset in model.presets)
-        barred = (each.name.casefold() for each in presets if not rules.allows_voice(each.names))
+        barred = (
+            preset.name.casefold()
+            for model in self.models
+            for preset in model.presets
+            if not rules.allows_voice(known_by(model, preset))
+        )
         models = (model for model in self.models if rules.allows_model(model.id))
         return Catalogue(
             tuple(replace(model, own=_usable(model.own, rules)) for model in models),
@@ -189,6 +193,12 @@ def is_retired(name: str) -> bool:
 def stock_voices(model: SpeechModel) -> dict[str, Preset]:
     """OpenAI's thirteen names."""
     return stand_ins(model, _STOCK_FEMALE, _STOCK_MALE)
+
+
+def known_by(model: SpeechModel, voice: Preset | OwnVoice) -> tuple[str, ...]:
+    """All names that a key may be bound to the voice by, stock names included."""
+    stock = (name for name, preset in stock_voices(model).items() if preset == voice)
+    return (*voice.names, *stock)
 
 
 @lru_cache(maxsize=64)
