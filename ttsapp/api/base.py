@@ -34,6 +34,14 @@ class Pages(CursorPagination):
         self._model: type[Model] = queryset.model
         return super().paginate_queryset(queryset, request, view)
 
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """The framework's says `nullable`, which OpenAPI 3.1 does not know."""
+        found: dict[str, Any] = super().get_paginated_response_schema(schema)
+        for name in ("next", "previous"):
+            part = {key: of for key, of in found["properties"][name].items() if key != "nullable"}
+            found["properties"][name] = part | {"type": ["string", "null"]}
+        return found
+
     def decode_cursor(self, request: Request) -> Cursor | None:
         """The caller's to send: one that was tampered with never reaches the database."""
         cursor = super().decode_cursor(request)
