@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -105,3 +105,27 @@ def without_age(answer: Answer) -> Answer:
     states = tuple(replace(state, spent_age_ms=None) for state in answer.states)
     credit = replace(answer.credit, age_ms=0) if answer.credit else None
     return replace(answer, states=states, credit=credit)
+
+
+def answer_alike(
+    benches: Bench,
+    steps: Sequence[tuple[int, int, bool]],
+    wanted: Callable[[int], Ask],
+    end: Callable[[Bench, Ask], None],
+) -> None:
+    """Both stores, told the same: what is `wanted` of each size, and how each ends."""
+    if benches.client is None:
+        pytest.skip("compared from the other side")
+    both = benches.fresh(), replace(benches, client=None).fresh()
+    living: list[Ask] = []
+    for pause, size, ends in steps:
+        one = wanted(size)
+        for each in both:
+            each.wait(pause)
+        shared, local = (without_age(each.admit(one)) for each in both)
+        assert shared == local
+        living += [one] if shared.refusal is None else []
+        if ends and living:
+            ended = living.pop(0)
+            for each in both:
+                end(each, ended)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.ttsapp.limit_stores import Bench, ask, bench, benches, paid, without_age
+from tests.ttsapp.limit_stores import Bench, answer_alike, ask, bench, benches, paid
 from ttsapp.limits.rules import NEVER_MS, Answer, Ask, Limit, Limits, Refusal, Subject
 
 __all__ = ["bench", "benches"]
@@ -147,19 +147,13 @@ def test_never_more_than_was_paid(benches: Bench, steps: list[tuple[int, int, bo
 @settings(max_examples=40, deadline=None)
 @given(steps=STEPS)
 def test_both_stores_answer_alike(benches: Bench, steps: list[tuple[int, int, bool]]) -> None:
-    if benches.client is None:
-        pytest.skip("compared from the other side")
-    shared, local = benches.fresh(), replace(benches, client=None).fresh()
-    living: list[Ask] = []
-    for pause, cost, ends in steps:
-        wanted = paid(cost, 3000, requests_per_minute=6, hard_monthly_characters=500)
-        wanted = replace(wanted, subjects=(*wanted.subjects, Subject("k", Limits(2, None, 9))))
-        for each in (shared, local):
-            each.wait(pause)
-        answers = [without_age(each.admit(wanted)) for each in (shared, local)]
-        assert answers[0] == answers[1]
-        living += [wanted] if answers[0].refusal is None else []
-        if ends and living:
-            ended = living.pop(0)
-            for each in (shared, local):
-                each.end(ended, charged=ended.characters // 2, micros=ended.purse.cost // 2)
+    key = Subject("k", Limits(2, None, 9))
+
+    def wanted(cost: int) -> Ask:
+        one = paid(cost, 3000, requests_per_minute=6, hard_monthly_characters=500)
+        return replace(one, subjects=(*one.subjects, key))
+
+    def end(bench: Bench, one: Ask) -> None:
+        bench.end(one, charged=one.characters // 2, micros=one.purse.cost // 2)
+
+    answer_alike(benches, steps, wanted, end)

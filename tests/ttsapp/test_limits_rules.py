@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.ttsapp.limit_stores import Bench, ask, bench, benches, without_age
+from tests.ttsapp.limit_stores import Bench, answer_alike, ask, bench, benches
 from ttsapp.limits.rules import Answer, Ask, Limit, Limits, Refusal
 
 __all__ = ["bench", "benches"]
@@ -249,22 +249,11 @@ def test_never_starved(
 @settings(max_examples=40, deadline=None)
 @given(steps=STEPS)
 def test_both_stores_answer_alike(benches: Bench, steps: list[tuple[int, int, bool]]) -> None:
-    if benches.client is None:
-        pytest.skip("compared from the other side")
-    shared = benches.fresh()
-    local = replace(benches, client=None).fresh()
     limits = {"requests_per_minute": 4, "characters_per_minute": 150, "concurrent_streams": 2}
     budget = {"soft_monthly_characters": 200, "hard_monthly_characters": 500}
     key = Limits(requests_per_minute=3, hard_monthly_characters=300)
-    living: list[Ask] = []
-    for pause, size, ends in steps:
-        wanted = ask(size, key, **limits, **budget)
-        for each in (shared, local):
-            each.wait(pause)
-        answers = [without_age(each.admit(wanted)) for each in (shared, local)]
-        assert answers[0] == answers[1]
-        living += [wanted] if answers[0].refusal is None else []
-        if ends and living:
-            ended = living.pop(0)
-            for each in (shared, local):
-                each.end(ended, charged=ended.characters // 2, more=3)
+
+    def end(bench: Bench, one: Ask) -> None:
+        bench.end(one, charged=one.characters // 2, more=3)
+
+    answer_alike(benches, steps, lambda size: ask(size, key, **limits, **budget), end)
