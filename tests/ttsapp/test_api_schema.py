@@ -6,15 +6,10 @@ from __future__ import annotations
 import httpx
 import schemathesis
 from django.utils import timezone
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from schemathesis import Case
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-)
 
+from tests.ttsapp.announced import FEW, answer
 from tests.ttsapp.browser import browser
 from tests.ttsapp.conftest import Party
 from tests.ttsapp.seeded import use
@@ -25,21 +20,6 @@ from ttsapp.lexicon.services import add_word
 from ttsapp.tenants.models import PlatformRole
 from ttsapp.tenants.services import set_platform_role
 from ttsapp.voices.models import Consent
-
-CHECKS = (
-    not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    response_schema_conformance,
-)
-FEW = settings(
-    max_examples=6,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=list(HealthCheck),
-)
 
 
 def test_every_answer_is_announced(base: str, alice: Party) -> None:
@@ -69,7 +49,6 @@ def try_out(operation, base: str, client: httpx.Client, things: dict[str, str]) 
         for name in case.path_parameters or ():
             is_thing = name == "id"
             case.path_parameters[name] = things[case.path.split("/")[4]] if is_thing else "alice"
-        response = case.call(base_url=base, headers=headers)
-        case.validate_response(response, checks=CHECKS)
+        answer(case, base, headers)
 
     check()

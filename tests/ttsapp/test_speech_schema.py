@@ -12,34 +12,15 @@ import httpx
 import pytest
 import schemathesis
 from django.urls import URLPattern
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from schemathesis import Case, GenerationMode
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-)
 
+from tests.ttsapp.announced import FEW, answer
 from tests.ttsapp.conftest import Party
 from tests.ttsapp.scripted_engine import ScriptedEngine
 from ttsapp.dialects.described import JSON
 from ttsapp.dialects.document import DIALECTS, speech_document
 
-CHECKS = (
-    not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    response_schema_conformance,
-)
-FEW = settings(
-    max_examples=5,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    phases=(Phase.generate,),
-    suppress_health_check=list(HealthCheck),
-)
 ORIGIN = {"Origin": "https://example.com", "Access-Control-Request-Method": "POST"}
 
 
@@ -64,8 +45,7 @@ def try_out(operation: Any, base: str, headers: dict[str, str]) -> None:
         @FEW
         @given(case=operation.as_strategy(generation_mode=mode))
         def check(case: Case) -> None:
-            response = case.call(base_url=base, headers=headers)
-            case.validate_response(response, checks=CHECKS)
+            answer(case, base, headers)
 
         check()
 
@@ -84,8 +64,7 @@ def say_the_example(operation: Any, base: str, headers: dict[str, str]) -> None:
     path = {"voice_id": "alloy", "name": "none"}
     names = {name: path[name] for name in re.findall(r"{(\w+)}", operation.path)}
     case = operation.Case(path_parameters=names, body=example, media_type=JSON)
-    response = case.call(base_url=base, headers=headers)
-    case.validate_response(response, checks=CHECKS)
+    response = answer(case, base, headers)
     assert response.status_code == (404 if "name" in names else 200), response.text
 
 
