@@ -23,7 +23,7 @@ LIMIT_MS = 300
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m ttsapp.console.bench", description=__doc__)
     parser.add_argument("--tenants", type=int, default=1000)
-    parser.add_argument("--repeats", type=int, default=40, help="of each page")
+    parser.add_argument("--repeats", type=int, default=20, help="of each page")
     parser.add_argument("--only", default="", help="pages whose address has this in it")
     parser.add_argument("--out", type=Path, default=Path("docs/benchmarks/console.json"))
     options = parser.parse_args()
