@@ -11,6 +11,7 @@ from pathlib import Path
 
 from django.db import connection
 
+from gpu_engine.bench.summary import percentile
 from ttsapp.launch.plan import ROOT, Plan
 
 PATIENCE = 120.0
@@ -44,12 +45,12 @@ def visits(
         for _ in range(WARM):
             size = _visit(client, address, headers)
         times = [_timed(client, address, headers, processes) for _ in range(repeats)]
-        waits, work = (sorted(each) for each in zip(*times, strict=True))
+        waits, work = zip(*times, strict=True)
         measured[address] = {
-            "p50_ms": _percentile(waits, 50),
-            "p95_ms": _percentile(waits, 95),
-            "cpu_p50_ms": _percentile(work, 50),
-            "cpu_p95_ms": _percentile(work, 95),
+            "p50_ms": round(percentile(waits, 50), 1),
+            "p95_ms": round(percentile(waits, 95), 1),
+            "cpu_p50_ms": round(percentile(work, 50), 1),
+            "cpu_p95_ms": round(percentile(work, 95), 1),
             "kib": round(size / 1024, 1),
         }
     return measured
@@ -104,7 +105,3 @@ def _until_ready(plan: Plan) -> None:
                 return
         time.sleep(0.5)
     raise SystemExit("the product did not become ready")
-
-
-def _percentile(ordered: Sequence[float], share: int) -> float:
-    return round(ordered[max(0, -(-share * len(ordered) // 100) - 1)], 1)
