@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 
 from django.http import HttpRequest, HttpResponse
@@ -13,6 +11,7 @@ from billing import reports
 from billing.reports import KeyUse, Period, Used
 from ttsapp.console import charts
 from ttsapp.console.access import member_page
+from ttsapp.console.files import csv_file
 from ttsapp.console.periods import PeriodForm
 from ttsapp.console.shell import page
 from ttsapp.tenants.models import Membership, Permission
@@ -27,8 +26,6 @@ HEADER = (
     "audio_seconds",
     "failures",
 )
-# What a spreadsheet would run as a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @require_safe
@@ -47,7 +44,6 @@ def usage(request: HttpRequest, membership: Membership) -> HttpResponse:
         "days": days,
         "chart": _chart(days),
         "by_key": reports.by_key(membership.tenant, since, until),
-        "query": request.GET.urlencode(),
     }
     return page(request, membership, "usage", content)
 
@@ -60,19 +56,13 @@ def usage_csv(request: HttpRequest, membership: Membership) -> HttpResponse:
     if not form.is_valid():
         return page(request, membership, "usage", {"form": form}, status=400)
     since, until = form.whole_start(), form.whole_end()
-    file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow(HEADER)
-    writer.writerows(map(_line, reports.by_day_and_key(membership.tenant, since, until)))
-    name = f"usage-{membership.tenant.slug}-{since:%Y-%m-%d}.csv"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(file.getvalue(), "text/csv; charset=utf-8", headers=headers)
+    rows = map(_line, reports.by_day_and_key(membership.tenant, since, until))
+    return csv_file(HEADER, rows, f"usage-{membership.tenant.slug}-{since:%Y-%m-%d}.csv")
 
 
 def _line(row: KeyUse) -> tuple[object, ...]:
-    name = f"'{row.name}" if row.name.startswith(_FORMULA) else row.name
     day = f"{row.day:%Y-%m-%d}" if row.day else ""
-    return (day, name, row.public_id, *_figures(row.used))
+    return (day, row.name, row.public_id, *_figures(row.used))
 
 
 def _figures(used: Used) -> tuple[object, ...]:
