@@ -19,7 +19,7 @@ from ttsapp.audit.actions import Action
 from ttsapp.audit.models import AuditEntry
 from ttsapp.audit.selectors import Search
 from ttsapp.audit.services import Actor, record, scope_of
-from ttsapp.console import exports
+from ttsapp.console import exports, lists
 from ttsapp.console.periods import DatesForm
 from ttsapp.console.places import Place
 
@@ -47,7 +47,7 @@ class Row:
 
 
 class AuditForm(DatesForm):
-    FILTERS: ClassVar = ("action", "actor", "since", "until")
+    FILTERS: ClassVar = lists.OF_TENANT["audit"]
 
     action = forms.ChoiceField(required=False, label="Action")
     actor = forms.CharField(required=False, max_length=100, label="Who")

@@ -1,6 +1,7 @@
 """What every list has above it: saved views of its filters, and all that matches as CSV.
 
-A list is one line of FILTERS: its page, and the names in its address that filter it."""
+A list is one line of OF_TENANT or OF_PLATFORM: its page, and the names in its address that filter
+it."""
 
 from __future__ import annotations
 
@@ -13,9 +14,10 @@ from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 
 from ttsapp.console.models import SavedView
+from ttsapp.console.periods import DatesForm
 from ttsapp.tenants.models import Tenant
 
-_DAYS = ("since", "until")
+_DAYS = DatesForm.FILTERS
 OF_TENANT: dict[str, tuple[str, ...]] = {
     "requests": ("ended", "key", "code", *_DAYS),
     "audit": ("action", "actor", *_DAYS),

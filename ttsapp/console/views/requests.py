@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 
 from billing import reports
 from billing import selectors as billing
-from ttsapp.console import exports
+from ttsapp.console import exports, lists
 from ttsapp.console.access import member_page
 from ttsapp.console.periods import DatesForm
 from ttsapp.console.shell import page
@@ -52,7 +52,7 @@ COLUMNS: exports.Columns = {
 
 
 class SearchForm(DatesForm):
-    FILTERS: ClassVar = ("ended", "key", "code", "since", "until")
+    FILTERS: ClassVar = lists.OF_TENANT["requests"]
 
     ended = forms.ChoiceField(
         required=False, choices=[("", "any"), *((name, name) for name in history.ENDINGS)]
