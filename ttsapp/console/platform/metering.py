@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -12,22 +13,19 @@ from django.views.decorators.http import require_http_methods, require_safe
 from billing.tasks import check_ledger
 from billing.upkeep import checks
 from ttsapp.audit.services import Actor
+from ttsapp.console import exports
 from ttsapp.console.access import platform_page, require
-from ttsapp.console.files import csv_file
 from ttsapp.console.shell import platform_page as page
 from ttsapp.tenants.models import PlatformPermission, PlatformRole
 
 PAGE = 50
-HEADER = (
-    "asked_at",
-    "asked_by",
-    "since",
-    "until",
-    "began_at",
-    "ended_at",
-    "differences",
-    "problem",
-)
+COLUMNS: exports.Columns = {
+    name: attrgetter(name)
+    for name in (
+        *("asked_at", "asked_by", "since", "until", "began_at", "ended_at"),
+        *("differences", "problem"),
+    )
+}
 
 
 class CheckForm(forms.Form):
@@ -58,8 +56,7 @@ def metering(request: HttpRequest, role: PlatformRole) -> HttpResponse:
 @require_safe
 @platform_page(PlatformPermission.VIEW)
 def metering_csv(request: HttpRequest, role: PlatformRole) -> HttpResponse:
-    rows = ([getattr(check, name) for name in HEADER] for check in checks.history())
-    return csv_file(HEADER, rows, "ledger-checks.csv")
+    return exports.table(COLUMNS, checks.history(), "ledger-checks")
 
 
 def _content(request: HttpRequest, form: CheckForm) -> dict[str, Any]:
