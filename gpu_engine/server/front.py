@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -83,11 +84,8 @@ class EngineService(engine_pb2_grpc.EngineServicer):
     async def EncodeVoice(  # noqa: N802
         self, request: pb.EncodeVoiceRequest, context: Context
     ) -> pb.EncodeVoiceResponse:
-        try:
+        async with _refusals(context):
             return await self._maker.make(request, self._supervisor.link)
-        except EngineError as error:
-            await _abort(context, error)
-            raise
 
     async def Models(  # noqa: N802
         self, request: pb.ModelsRequest, context: Context
@@ -135,20 +133,14 @@ class EngineService(engine_pb2_grpc.EngineServicer):
     async def KeepVoice(  # noqa: N802
         self, request: pb.KeepVoiceRequest, context: Context
     ) -> pb.KeepVoiceResponse:
-        try:
+        async with _refusals(context):
             return await self._operations.keep(request)
-        except EngineError as error:
-            await _abort(context, error)
-            raise
 
     async def Trace(  # noqa: N802
         self, request: pb.TraceRequest, context: Context
     ) -> pb.TraceResponse:
-        try:
+        async with _refusals(context):
             return await self._operations.trace(request)
-        except EngineError as error:
-            await _abort(context, error)
-            raise
 
     def status(self) -> pb.EngineStatus:
         supervisor = self._supervisor
@@ -219,9 +211,15 @@ def _listen(listener: Listener, event: pb.SynthesizeEvent) -> None:
             event.finished.first_audible_ms = round(1000 * listener.first_audible)
 
 
-async def _abort(context: Context, error: EngineError) -> None:
-    code = grpc.StatusCode.INVALID_ARGUMENT
-    if not isinstance(error, InvalidRequest):
-        code = grpc.StatusCode.UNAVAILABLE if error.retryable else grpc.StatusCode.INTERNAL
-    metadata = (("parlance-code", error.code), ("parlance-field", error.field))
-    await context.abort(code, error.message, metadata)
+@asynccontextmanager
+async def _refusals(context: Context) -> AsyncIterator[None]:
+    """An error ends the call, as a status."""
+    try:
+        yield
+    except EngineError as error:
+        code = grpc.StatusCode.INVALID_ARGUMENT
+        if not isinstance(error, InvalidRequest):
+            code = grpc.StatusCode.UNAVAILABLE if error.retryable else grpc.StatusCode.INTERNAL
+        metadata = (("parlance-code", error.code), ("parlance-field", error.field))
+        await context.abort(code, error.message, metadata)
+        raise
