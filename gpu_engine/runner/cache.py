@@ -4,8 +4,9 @@ A device belongs to one checkpoint, and so do its caches: what is kept never out
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Hashable, Sequence
+from collections.abc import Set as AbstractSet
 
 from torch import Tensor
 
@@ -22,8 +23,9 @@ class TensorCache:
     """Least recently used out, but what `pinned` speakers have stays. What is larger than the whole
     cache is not kept. Tensors are computed once and never written to."""
 
-    def __init__(self, most_bytes: int, pinned: Collection[Speaker] = ()) -> None:
+    def __init__(self, most_bytes: int, pinned: AbstractSet[Speaker] = frozenset()) -> None:
         self._entries: OrderedDict[Hashable, Tensors] = OrderedDict()
+        self._keys_of: defaultdict[Hashable, set[Hashable]] = defaultdict(set)
         self._most, self._pinned = most_bytes, pinned
         self._nbytes = self._hits = self._misses = self._evictions = 0
 
@@ -50,30 +52,32 @@ class TensorCache:
         if key not in self._entries and size <= self._most:
             self._entries[key] = made
             self._nbytes += size
+            for speaker in _speakers(key):
+                self._keys_of[speaker].add(key)
         while self._nbytes > self._most:
             self._drop(self._next_out(key))
             self._evictions += 1
         return made
 
-    def of(self, speaker: Speaker) -> list[Hashable]:
-        return [key for key in self._entries if _is_of(key, speaker)]
-
-    def nbytes_of(self, keys: Iterable[Hashable]) -> int:
-        return sum(_size(self._entries[key]) for key in keys)
+    def of(self, speaker: Speaker) -> list[Tensors]:
+        """Told with every heartbeat: what others have is not looked at."""
+        return [self._entries[key] for key in self._keys_of.get(speaker, ())]
 
     def unload(self, speaker: Speaker) -> None:
-        for key in self.of(speaker):
+        for key in tuple(self._keys_of.get(speaker, ())):
             self._drop(key)
 
     def _next_out(self, newest: Hashable) -> Hashable:
         """The bound holds before every pin: where all the rest is pinned, the newest goes."""
-        return next((key for key in self._entries if not self._is_pinned(key)), newest)
-
-    def _is_pinned(self, key: Hashable) -> bool:
-        return any(_is_of(key, speaker) for speaker in self._pinned)
+        free = (key for key in self._entries if self._pinned.isdisjoint(_speakers(key)))
+        return next(free, newest)
 
     def _drop(self, key: Hashable) -> None:
         self._nbytes -= _size(self._entries.pop(key))
+        for speaker in _speakers(key):
+            self._keys_of[speaker].remove(key)
+            if not self._keys_of[speaker]:
+                del self._keys_of[speaker]
 
     @property
     def stats(self) -> CacheStats:
@@ -118,10 +122,8 @@ class Kept:
         return before, self.held(speaker)
 
     def held(self, speaker: Speaker) -> Held:
-        keys = [(cache, cache.of(speaker)) for cache in self._caches]
-        entries = sum(len(own) for _, own in keys)
-        nbytes = sum(cache.nbytes_of(own) for cache, own in keys)
-        return Held(speaker, speaker in self.pinned, entries, nbytes)
+        own = [tensors for cache in self._caches for tensors in cache.of(speaker)]
+        return Held(speaker, speaker in self.pinned, len(own), sum(map(_size, own)))
 
     def embed(self, talker: Talker, session: Session) -> Prompt:
         """The session's prompt, a known speaker's part of it from memory."""
@@ -149,12 +151,13 @@ def beginning_key(session: Session) -> Hashable:
     return plan.text_ids[:length], plan.codec_ids[:length], plan.vector_at, session.voice
 
 
-def _is_of(key: Hashable, speaker: Speaker) -> bool:
-    """Clones are kept by their voice; what a preset's prompts begin with has its code in it."""
+def _speakers(key: Hashable) -> AbstractSet[Hashable]:
+    """Clones are kept by their voice; what a preset's prompts begin with has its code in it, among
+    others that are nobody's."""
     if not isinstance(key, tuple):
-        return key == speaker
+        return {key}
     _, codes, _, voice = key
-    return voice == speaker if voice else speaker in codes
+    return {voice} if voice else set(codes)
 
 
 def _size(tensors: Tensors) -> int:

@@ -25,7 +25,7 @@ ACTS: dict[int, m.Act] = {
     pb.KeepVoiceRequest.ACT_UNPIN: "unpin",
     pb.KeepVoiceRequest.ACT_UNLOAD: "unload",
 }
-# Each pin is looked at for every entry that has to go.
+# What each has is told with every heartbeat.
 MOST_PINS = 64
 SHORTEST_TRACE_S, LONGEST_TRACE_S = 1, 30
 READ_IN, READ_IN_S = "Ready.", 3.0

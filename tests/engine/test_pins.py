@@ -10,7 +10,7 @@ from gpu_engine.runner.cache import Kept
 
 ANN, BEN, CARL = (bytes([number]) * 32 for number in (1, 2, 3))
 # What a prompt begins with: text, codes (one is the preset's own), the vector's place, the clone.
-RYAN, RYANS, ANNS = 77, ((1,), (5, 77), None, b""), ((1,), (5,), 1, ANN)
+RYAN, RYANS, ANNS = 77, ((1,), (5, 77, 5), None, b""), ((1,), (5,), 1, ANN)
 
 
 def entry() -> list[Tensor]:
@@ -27,6 +27,7 @@ def test_a_pinned_voice_outlives_those_used_after_it() -> None:
     for voice in (ANN, BEN, CARL):
         kept.speakers.put(voice, entry())
     assert speakers(kept) == [ANN, CARL]
+    assert kept.held(BEN) == Held(BEN, False, 0, 0)
 
 
 def test_where_all_the_rest_is_pinned_the_newest_goes() -> None:
