@@ -23,7 +23,7 @@ MOST_ADDRESSES, MOST_CHANGES = 20, 10_000
 COLUMNS: exports.Columns = {
     "at": attrgetter("at"),
     "alert": attrgetter("alert.rule"),
-    **{name: attrgetter(name) for name in ("before", "after", "text", "was_told")},
+    **exports.fields("before", "after", "text", "was_told"),
 }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any, ClassVar
 
 import msgspec
@@ -25,10 +24,10 @@ from ttsapp.console.places import Place
 
 PAGE = 50
 COLUMNS: exports.Columns = {
-    **{name: attrgetter(name) for name in ("at", "tenant", "actor", "action", "target")},
+    **exports.fields("at", "tenant", "actor", "action", "target"),
     "changes": lambda entry: _json(entry.changes),
     "detail": lambda entry: _json(entry.detail),
-    **{name: attrgetter(name) for name in ("reason", "address", "request_id", "hash")},
+    **exports.fields("reason", "address", "request_id", "hash"),
 }
 
 

@@ -7,6 +7,7 @@ import io
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from django.db.models import QuerySet
@@ -28,6 +29,11 @@ class Format:
     type: str
     lines: Callable[[Sequence[Any]], Iterable[bytes]]
     head: bytes = b""
+
+
+def fields(*names: str, of: str = "") -> Columns:
+    """Columns that are called as what they show: of the rows, or of something that rows have."""
+    return {name: attrgetter(f"{of}.{name}" if of else name) for name in names}
 
 
 def table(columns: Columns, rows: Iterable[Any], name: str) -> HttpResponse:

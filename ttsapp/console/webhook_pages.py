@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from uuid import UUID
 
 from django import forms
@@ -24,14 +23,10 @@ ACTIONS = (
     ("rotate", "New secret", "", "From the next delivery on only the new secret fits."),
     ("remove", "Remove", "", "Nothing is sent to it any more, and its deliveries are forgotten."),
 )
-COLUMNS: exports.Columns = {name: attrgetter(name) for name in ("url", "is_active", "created_at")}
-DELIVERY_COLUMNS: exports.Columns = {
-    name: attrgetter(name)
-    for name in (
-        *("id", "created_at", "event", "state", "attempts", "status", "problem", "next_at"),
-        "body",
-    )
-}
+COLUMNS = exports.fields("url", "is_active", "created_at")
+DELIVERY_COLUMNS = exports.fields(
+    *("id", "created_at", "event", "state", "attempts", "status", "problem", "next_at", "body")
+)
 MOST_DELIVERIES = 10_000
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -19,13 +18,9 @@ from ttsapp.console.shell import platform_page as page
 from ttsapp.tenants.models import PlatformPermission, PlatformRole
 
 PAGE = 50
-COLUMNS: exports.Columns = {
-    name: attrgetter(name)
-    for name in (
-        *("asked_at", "asked_by", "since", "until", "began_at", "ended_at"),
-        *("differences", "problem"),
-    )
-}
+COLUMNS = exports.fields(
+    *("asked_at", "asked_by", "since", "until", "began_at", "ended_at", "differences", "problem")
+)
 
 
 class CheckForm(forms.Form):

@@ -32,7 +32,7 @@ class Shown:
 
 
 COLUMNS: exports.Columns = {
-    **{name: attrgetter(f"row.{name}") for name in ("name", "slug", "currency", "is_default")},
+    **exports.fields("name", "slug", "currency", "is_default", of="row"),
     "version_in_force": attrgetter("now"),
     "tenants": lambda shown: " ".join(
         agreement.tenant.slug for agreement in shown.row.agreements.all()

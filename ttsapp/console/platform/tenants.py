@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 from django import forms
 from django.conf import settings
 from django.core.paginator import Paginator
@@ -26,13 +24,10 @@ from ttsapp.tenants.models import Invitation, PlatformPermission, PlatformRole, 
 from ttsapp.tenants.names import check_line
 
 PAGE = 50
-COLUMNS: exports.Columns = {
-    name: attrgetter(name)
-    for name in (
-        *("name", "slug", "created_at", "suspended_at", "suspended_because"),
-        *("member_count", "key_count", *NAMES),
-    )
-}
+COLUMNS = exports.fields(
+    *("name", "slug", "created_at", "suspended_at", "suspended_because"),
+    *("member_count", "key_count", *NAMES),
+)
 
 
 class SearchForm(forms.Form):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 from asgiref.sync import async_to_sync
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
@@ -26,13 +24,10 @@ from ttsapp.voices.models import Consent
 from ttsapp.voices.services import consents as services
 from ttsapp.voices.storage import Blob, DamagedError
 
-COLUMNS: exports.Columns = {
-    name: attrgetter(name)
-    for name in (
-        *("public_id", "name", "state", "person", "relation", "purposes", "territory"),
-        *("created_at", "expires_at", "live_voices"),
-    )
-}
+COLUMNS = exports.fields(
+    *("public_id", "name", "state", "person", "relation", "purposes", "territory"),
+    *("created_at", "expires_at", "live_voices"),
+)
 
 
 @require_safe

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 from datetime import datetime, timedelta
-from operator import attrgetter
 
 from django import forms
 from django.conf import settings
@@ -32,9 +31,8 @@ COOKIE_SECONDS = 120
 
 
 COLUMNS: exports.Columns = {
-    **{name: attrgetter(name) for name in ("public_id", "name", "environment", "state")},
-    **{name: attrgetter(name) for name in ("created_at", "created_by", "expires_at")},
-    **{name: attrgetter(name) for name in ("last_used_at", "last_used_address")},
+    **exports.fields("public_id", "name", "environment", "state", "created_at", "created_by"),
+    **exports.fields("expires_at", "last_used_at", "last_used_address"),
     "scopes": lambda key: " ".join(key.scopes),
 }
 

@@ -38,15 +38,12 @@ class Row:
 
 
 COLUMNS: exports.Columns = {
-    **{
-        name: attrgetter(f"log.{name}")
-        for name in ("id", "at", "ended", "error_code", "status", "characters")
-    },
+    **exports.fields("id", "at", "ended", "error_code", "status", "characters", of="log"),
     "charged": attrgetter("charged"),
     "audio_seconds": lambda row: f"{row.log.audio_seconds:.3f}",
-    **{name: attrgetter(f"log.{name}") for name in ("first_audio_ms", "total_ms", "model")},
+    **exports.fields("first_audio_ms", "total_ms", "model", of="log"),
     "voice": attrgetter("voice"),
-    **{name: attrgetter(f"log.{name}") for name in ("transport", "response_format")},
+    **exports.fields("transport", "response_format", of="log"),
     "key": lambda row: row.log.key.name if row.log.key else reports.CONSOLE,
 }
 

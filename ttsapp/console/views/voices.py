@@ -27,10 +27,7 @@ from ttsapp.voices.services import cloning, registry, sharing
 NOTHING = Catalogue(())
 OWNERS = ("own", "shared", "preset")
 COLUMNS: exports.Columns = {
-    **{
-        name: attrgetter(name)
-        for name in ("id", "name", "owner", "kind", "state", "language", "description")
-    },
+    **exports.fields("id", "name", "owner", "kind", "state", "language", "description"),
     "tags": lambda card: " ".join(card.tags),
     "requests_30_days": attrgetter("use.requests"),
     "characters_30_days": attrgetter("use.characters"),
