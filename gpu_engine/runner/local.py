@@ -11,7 +11,7 @@ import structlog
 from torch import Tensor
 
 from gpu_engine.runner.cache import Kept
-from gpu_engine.runner.protocol import CacheStats, Outcome, Shapes, Slots
+from gpu_engine.runner.protocol import Outcome, Shapes, Slots
 from gpu_engine.runner.runner import Runner, Sampled
 from gpu_engine.runner.session import Session
 from gpu_engine.runner.voice import VoiceEncoding
@@ -112,9 +112,6 @@ class LocalDevice:
     @property
     def kept(self) -> Kept:
         return self.runner.kept
-
-    def cache_stats(self) -> dict[str, CacheStats]:
-        return self.runner.kept.stats()
 
     def spoken_codes(self, slot: int, frames: int) -> Tensor:
         return self.runner.codes[slot, :frames].clone()

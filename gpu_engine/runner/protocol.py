@@ -136,11 +136,6 @@ class Device(Protocol):
         """Its next piece; the last one's outcome has the voice."""
         ...
 
-    def cache_stats(self) -> dict[str, CacheStats]:
-        """By name: `speakers` as vectors, `references` that the codec has heard, `beginnings` of
-        prompts as keys and values."""
-        ...
-
     @property
     def kept(self) -> Kept:
         """Whose voices stay, and which go."""

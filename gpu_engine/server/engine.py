@@ -261,7 +261,7 @@ class Engine:
             },
             caches={
                 name: m.CacheCounters(*astuple(stats))
-                for name, stats in self.device.cache_stats().items()
+                for name, stats in self.device.kept.stats().items()
             },
             waiting_background=load.waiting_background,
             lead_low_ms=round(1000 * load.lead_low),

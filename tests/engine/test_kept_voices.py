@@ -36,7 +36,7 @@ def reference(frames: int = 12, seed: int = 1, text: str = TRANSCRIPT) -> pb.Voi
 
 
 def entries(bench: Bench) -> dict[str, int]:
-    return {name: stats.entries for name, stats in bench.device.cache_stats().items()}
+    return {name: stats.entries for name, stats in bench.device.kept.stats().items()}
 
 
 @pytest.mark.parametrize(

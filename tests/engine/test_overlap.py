@@ -115,9 +115,9 @@ def test_a_slot_is_used_again_only_after_its_last_job(
 
 def test_the_second_prompt_of_a_voice_is_not_read_again(bench: Bench) -> None:
     one = bench.say(start())
-    stats = bench.device.cache_stats()["beginnings"]
+    stats = bench.device.kept.stats()["beginnings"]
     other = bench.say(start())
-    again = bench.device.cache_stats()["beginnings"]
+    again = bench.device.kept.stats()["beginnings"]
     assert (stats.hits, stats.misses, stats.entries) == (0, 1, 1)
     assert (again.hits, again.misses, again.entries) == (1, 1, 1)
     assert again.nbytes == stats.nbytes > 0
@@ -137,7 +137,7 @@ def test_voices_languages_and_instructions_have_beginnings_of_their_own(bench: B
     ):
         bench.say(other)
     bench.say(start("Another text."))
-    stats = bench.device.cache_stats()["beginnings"]
+    stats = bench.device.kept.stats()["beginnings"]
     assert (stats.hits, stats.misses) == (1, 4)
 
 
@@ -166,10 +166,10 @@ def test_a_clone_in_context_starts_where_its_reference_ended_each_time(
         embedding=pb.SpeakerEmbedding(values=vector), codes=codes, text="Once upon a time."
     )
     one = bench.say(start(voice=pb.Voice(reference=reference)))
-    heard = bench.device.cache_stats()["references"]
+    heard = bench.device.kept.stats()["references"]
     assert (heard.hits, heard.misses) == (0, 1)
     other = bench.say(start(voice=pb.Voice(reference=reference)))
-    heard = bench.device.cache_stats()["references"]
+    heard = bench.device.kept.stats()["references"]
     assert (heard.hits, heard.misses) == (1, 1)
     assert one.pcm == other.pcm
 

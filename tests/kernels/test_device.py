@@ -102,7 +102,7 @@ def test_the_beginning_of_a_prompt_is_read_once(checkpoint: Callable[[str], Chec
     """A voice's second streamed text joins without a prefill."""
     device = GraphDevice(checkpoint(CUSTOM), Plan.plain(SLOTS, POSITIONS))
     opened(device, checkpoint(CUSTOM))
-    stats = device.cache_stats()["beginnings"]
+    stats = device.kept.stats()["beginnings"]
     assert (stats.hits, stats.misses, stats.entries) == (1, 1, 1)
     assert stats.nbytes > 0
 
@@ -136,7 +136,7 @@ def test_a_reference_that_comes_first_is_kept_whole(
         codes = [device.spoken_codes(slot, 4).tolist() for slot in (0, 1)]
         made.append((prefills[1], codes, audio))
         assert prefills[0] > 2
-        assert device.cache_stats()["references"].hits == 1
+        assert device.kept.stats()["references"].hits == 1
     (joined, codes, audio), (_, cpu_codes, cpu_audio) = made
     assert joined == 0
     assert codes == cpu_codes

@@ -23,7 +23,7 @@ from gpu_engine.runner.device.lanes import Lane, Pending, Reader, Replay, outcom
 from gpu_engine.runner.device.plan import Plan
 from gpu_engine.runner.device.prefill import LENGTHS, PrefillStep
 from gpu_engine.runner.device.talker import TalkerStep
-from gpu_engine.runner.protocol import CacheStats, Outcome, Shapes, Slots
+from gpu_engine.runner.protocol import Outcome, Shapes, Slots
 from gpu_engine.runner.session import Session
 from gpu_engine.runner.voice import VoiceEncoding
 
@@ -244,9 +244,6 @@ class GraphDevice:
         except (RuntimeError, ValueError):
             log.exception("voice encoding failed")
             return Pending(lambda seconds: Outcome(seconds, BROKEN, BROKEN))
-
-    def cache_stats(self) -> dict[str, CacheStats]:
-        return self.kept.stats()
 
     def spoken_codes(self, slot: int, frames: int) -> Tensor:
         with self.main.here():
