@@ -96,6 +96,13 @@ def _utterance(row: dict[str, object]) -> Utterance:
     return Utterance(str(row["text"]), str(row["speaker"]), times, None, *told)
 
 
+def read_sentences(path: Path, count: int | None = None) -> list[str]:
+    """The first tab-separated column of every line that is no comment; `count` spread over them."""
+    lines = path.read_text("utf-8").splitlines()
+    texts = [line.split("\t")[0] for line in lines if line.strip() and not line.startswith("#")]
+    return texts[:: max(1, len(texts) // (count or len(texts)))][:count]
+
+
 def read_wav(path: Path) -> NDArray[np.float32]:
     """A 16-bit mono WAV at 24 kHz as float32. Raises ValueError for any other kind."""
     with wave.open(str(path), "rb") as file:

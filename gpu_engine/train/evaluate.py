@@ -15,7 +15,7 @@ from gpu_engine.config import SAMPLE_RATE, SamplingConfig, TtsConfig
 from gpu_engine.models.checkpoint import Checkpoint, load_checkpoint
 from gpu_engine.models.prompt import Layout, PromptRequest, takes_instructions
 from gpu_engine.models.synthesis import GREEDY, Speech, Utterance, synthesise
-from gpu_engine.train.corpus import write_wav
+from gpu_engine.train.corpus import read_sentences, write_wav
 from gpu_engine.train.described import (
     Trial,
     designs,
@@ -52,13 +52,6 @@ class Clip:
     text: str
     voice: str
     speech: Speech
-
-
-def read_sentences(path: Path, count: int | None = None) -> list[str]:
-    """The first tab-separated column of every line that is no comment; `count` spread over them."""
-    lines = path.read_text("utf-8").splitlines()
-    texts = [line.split("\t")[0] for line in lines if line.strip() and not line.startswith("#")]
-    return texts[:: max(1, len(texts) // (count or len(texts)))][:count]
 
 
 def speak(checkpoint: Checkpoint, texts: list[str], how: Listening) -> Iterator[Clip]:

@@ -12,8 +12,8 @@ from gpu_engine.models.prompt import PromptRequest, plan_prompt, takes_instructi
 from gpu_engine.models.synthesis import GREEDY, Speech, Utterance, synthesise
 from gpu_engine.train.cli import main
 from gpu_engine.train.codec_model import TINY_CODEC, CodecModel
-from gpu_engine.train.corpus import read_wav
-from gpu_engine.train.evaluate import Clip, read_sentences, report, wrong_length
+from gpu_engine.train.corpus import read_sentences, read_wav
+from gpu_engine.train.evaluate import Clip, report, wrong_length
 from gpu_engine.train.export import export_checkpoint, load_codec
 from gpu_engine.train.runtime import load_shards, save_shards
 from gpu_engine.train.talker_state import averaged_weights, save_weights

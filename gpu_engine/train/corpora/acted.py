@@ -27,7 +27,7 @@ from gpu_engine.train.corpora.casting import (
 )
 from gpu_engine.train.corpora.kokoro import Line, load, phonemise
 from gpu_engine.train.corpora.wording import Traits
-from gpu_engine.train.corpus import write_wav
+from gpu_engine.train.corpus import read_sentences, write_wav
 from gpu_engine.train.described import Trial, designs, fit, judge_designs, listen
 
 VOICES = 16  # for each sex and accent
@@ -69,9 +69,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=96)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
-    lines = args.sentences.read_text("utf-8").splitlines()
-    texts = [line.split("\t")[0] for line in lines if line[:1] not in ("", "#")]
-    trials = designs(fit(texts), args.count, args.seed)
+    trials = designs(fit(read_sentences(args.sentences)), args.count, args.seed)
     args.out.mkdir(parents=True, exist_ok=True)
     heard = []
     for number, audio in enumerate(speak(args.teacher, trials, args.seed)):
