@@ -158,10 +158,7 @@ def _prefixes(
     spoken = controls.codec_language_id[language]
     heads = (
         [controls.codec_think_id, controls.codec_think_bos_id, spoken],
-        [
-            controls.codec_nothink_id,
-            controls.codec_think_bos_id,
-        ],
+        [controls.codec_nothink_id, controls.codec_think_bos_id],
     )
     texts, codecs = [], []
     for slot in ([SPEAKER_SLOT], []):
