@@ -42,6 +42,11 @@ def parsed(address: str, schemes: Sequence[str] = ("https",)) -> SplitResult | N
     return place if is_right and not (place.username or place.password) else None
 
 
+def target(place: SplitResult) -> str:
+    """What is asked of its host: the path and the query."""
+    return place._replace(scheme="", netloc="", fragment="").geturl() or "/"
+
+
 @contextmanager
 def connection(
     place: SplitResult, seconds: float, allowed: Sequence[str] = ()

@@ -109,10 +109,9 @@ def _outcome(delivery: Delivery) -> Outcome:
 def _posted(delivery: Delivery) -> int:
     """Any 2xx is an arrival."""
     place = checked(delivery.webhook.url)
-    path = place._replace(scheme="", netloc="", fragment="").geturl() or "/"
     headers = webhooks.headers(delivery, timezone.now())
     with outgoing.connection(place, SECONDS, settings.WEBHOOK_NETWORKS) as line:
-        line.request("POST", path, delivery.body.encode(), headers)
+        line.request("POST", outgoing.target(place), delivery.body.encode(), headers)
         return line.getresponse().status
 
 

@@ -58,8 +58,7 @@ def _checked(address: str, field: str) -> SplitResult:
 def _fetched(place: SplitResult, field: str) -> bytes:
     try:
         with outgoing.connection(place, SECONDS) as connection:
-            path = place._replace(scheme="", netloc="", fragment="").geturl() or "/"
-            connection.request("GET", path)
+            connection.request("GET", outgoing.target(place))
             response = connection.getresponse()
             if 300 <= response.status < 400:
                 message = f"{field} leads elsewhere: send the address that it redirects to."

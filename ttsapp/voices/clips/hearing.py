@@ -77,9 +77,8 @@ def _transcribed(samples: Samples) -> str:
     headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
     if settings.TRANSCRIPTION_KEY:
         headers["Authorization"] = f"Bearer {settings.TRANSCRIPTION_KEY}"
-    path = place._replace(scheme="", netloc="", fragment="").geturl() or "/"
     with outgoing.connection(place, SECONDS, _EVERYWHERE) as connection:
-        connection.request("POST", path, _form(boundary, wav), headers)
+        connection.request("POST", outgoing.target(place), _form(boundary, wav), headers)
         response = connection.getresponse()
         answer = response.read(1 << 20)
     if response.status != 200:
