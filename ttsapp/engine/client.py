@@ -24,7 +24,7 @@ class EngineClient:
         self._engines = tuple(Engine(target) for target in targets)
 
     def synthesize(self, model: str) -> EngineStream:
-        return self._least_busy(self._serving(model)).synthesize()
+        return min(self._serving(model), key=_business).synthesize()
 
     def has_another(self, model: str) -> bool:
         """Whether one serves it that was not away, or full, a moment ago."""
@@ -121,10 +121,6 @@ class EngineClient:
             there_are = f"There are engines 1 to {len(self._engines)}."
             raise ApiError(404, "not_found", there_are, field="number")
         return self._engines[number - 1]
-
-    @staticmethod
-    def _least_busy(engines: tuple[Engine, ...]) -> Engine:
-        return min(engines, key=_business)
 
 
 def _business(engine: Engine) -> tuple[bool, int]:
