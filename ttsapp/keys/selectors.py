@@ -17,10 +17,10 @@ from ttsapp.tenants.models import Tenant
 
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
-    """What authentication needs of a key and its tenant, in one query. `limits`: the tenant's,
-    then its own. `shelf`: the number of the tenant's last change to its voices. `share`: of the
-    engine, that the tenant has beside others. `funds`: what it has paid ahead, by currency, if it
-    speaks on nothing else."""
+    """What authentication needs of a key and its tenant. `limits`: the tenant's, then its own.
+    `shelf`: the number of the tenant's last change to its voices. `share`: of the engine, that the
+    tenant has beside others. `funds`: what it has paid ahead, by currency, if it speaks on nothing
+    else."""
 
     id: int
     public_id: str
