@@ -139,6 +139,22 @@ async def test_a_voice_that_is_unpinned_stays_until_others_need_its_place(
     assert unpinned.after.entries == unpinned.before.entries > 0
 
 
+async def test_a_voice_too_many_is_not_pinned(cloner: EngineProcess) -> None:
+    """64 are the most; one of them may be pinned again, others once there is room."""
+    *voices, one_more = map(clone, range(100, 165))
+    for voice in voices:
+        await cloner.stub.KeepVoice(KEEP(voice=voice, act=KEEP.ACT_PIN))
+    refused = await refusal(cloner.stub.KeepVoice(KEEP(voice=one_more, act=KEEP.ACT_PIN)))
+    again = await cloner.stub.KeepVoice(KEEP(voice=voices[0], act=KEEP.ACT_PIN))
+    for voice in voices:
+        await cloner.stub.KeepVoice(KEEP(voice=voice, act=KEEP.ACT_UNPIN))
+    pinned = await cloner.stub.KeepVoice(KEEP(voice=one_more, act=KEEP.ACT_PIN))
+
+    assert refused == (grpc.StatusCode.INVALID_ARGUMENT, "invalid_request", "voice")
+    assert again.after.pinned
+    assert pinned.after.pinned
+
+
 async def test_an_unknown_voice_is_refused_by_name(engine: EngineProcess) -> None:
     asked = engine.stub.KeepVoice(KEEP(voice=pb.Voice(preset="nobody"), act=KEEP.ACT_PIN))
     assert await refusal(asked) == (
@@ -189,6 +205,9 @@ async def test_one_trace_at_a_time(engine: EngineProcess) -> None:
     await first
 
 
-async def test_a_trace_longer_than_half_a_minute_is_refused(engine: EngineProcess) -> None:
-    code, _, field = await refusal(engine.stub.Trace(pb.TraceRequest(seconds=31)))
+@pytest.mark.parametrize("seconds", [0.5, 31])
+async def test_a_trace_of_under_a_second_or_over_half_a_minute_is_refused(
+    engine: EngineProcess, seconds: float
+) -> None:
+    code, _, field = await refusal(engine.stub.Trace(pb.TraceRequest(seconds=seconds)))
     assert (code, field) == (grpc.StatusCode.INVALID_ARGUMENT, "seconds")
