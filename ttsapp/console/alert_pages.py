@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.core.exceptions import PermissionDenied
 from django.core.validators import validate_email
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -56,6 +57,11 @@ class RuleForm(forms.Form):
 
 
 def alerts(request: HttpRequest, place: Place) -> HttpResponse:
+    """Everybody may look; whom to mail is set by who looks after the place."""
+    if request.method == "POST":
+        if not place.is_in_charge:
+            raise PermissionDenied
+        return set_addresses(request, place)
     return show(place, AddressesForm(initial={"addresses": ", ".join(_addresses(place))}))
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from ttsapp.console import audit_log, view_pages, webhook_pages
+from ttsapp.console import alert_pages, audit_log, view_pages, webhook_pages
 from ttsapp.console.places import View, for_members, for_operators
 from ttsapp.tenants.models import Permission, PlatformPermission
 
@@ -31,6 +31,16 @@ def _webhooks(root: str, admit: Admit) -> list[URLPattern]:
     ]
 
 
+def _alerts(root: str, admit: Admit, admit_in_charge: Admit) -> list[URLPattern]:
+    index = require_http_methods(["GET", "HEAD", "POST"])(admit(alert_pages.alerts))
+    mute = require_POST(admit_in_charge(alert_pages.mute))
+    return [
+        path(root, index, name="alerts"),
+        path(f"{root}.csv", require_safe(admit(alert_pages.changes_csv)), name="alerts_csv"),
+        path(f"{root}/<slug:code>/mute", mute, name="mute_alert"),
+    ]
+
+
 def _audit(root: str, admit: Admit) -> list[URLPattern]:
     return [
         path(root, require_safe(admit(audit_log.audit)), name="audit"),
@@ -48,11 +58,21 @@ def _views(root: str, admit: Admit) -> list[URLPattern]:
 
 
 of_tenant = [
+    *_alerts(
+        "<slug:slug>/alerts",
+        partial(for_members, Permission.VIEW),
+        partial(for_members, Permission.MANAGE_SETTINGS),
+    ),
     *_webhooks("<slug:slug>/webhooks", partial(for_members, Permission.MANAGE_WEBHOOKS)),
     *_audit("<slug:slug>/audit", partial(for_members, Permission.VIEW_AUDIT)),
     *_views("<slug:slug>/views", partial(for_members, Permission.VIEW)),
 ]
 of_platform = [
+    *_alerts(
+        "alerts",
+        partial(for_operators, PlatformPermission.VIEW),
+        partial(for_operators, PlatformPermission.OPERATE),
+    ),
     *_webhooks("webhooks", partial(for_operators, PlatformPermission.OPERATE)),
     *_audit("audit", partial(for_operators, PlatformPermission.VIEW_AUDIT)),
     *_views("views", partial(for_operators, PlatformPermission.VIEW)),

@@ -26,6 +26,9 @@ from ttsapp.tenants.models import (
 View = Callable[..., HttpResponseBase]
 Render = Callable[[str, dict[str, Any], int], HttpResponse]
 
+# Of those who look after a place.
+IN_CHARGE = frozenset({Permission.MANAGE_SETTINGS, PlatformPermission.OPERATE})
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -36,6 +39,10 @@ class Place:
     render: Render
     _routes: str
     _arguments: tuple[str, ...]
+
+    @property
+    def is_in_charge(self) -> bool:
+        return bool(self.permissions & IN_CHARGE)
 
     @property
     def tenant_id(self) -> int | None:

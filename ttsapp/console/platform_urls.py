@@ -8,9 +8,6 @@ app_name = "platform"
 urlpatterns = [
     *money_urls.of_platform,
     *place_urls.of_platform,
-    path("alerts", alerts.alerts, name="alerts"),
-    path("alerts.csv", alerts.alerts_csv, name="alerts_csv"),
-    path("alerts/<slug:code>/mute", alerts.mute, name="mute_alert"),
     path("alerts/<slug:code>", alerts.rule, name="alert_rule"),
     path("engines", engines.engines, name="engines"),
     path("engines/now", engines.engines_now, name="engines_now"),

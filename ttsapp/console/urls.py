@@ -2,7 +2,6 @@ from django.urls import path
 
 from ttsapp.console import money_urls, place_urls, voice_urls
 from ttsapp.console.views import (
-    alerts,
     home,
     keys,
     members,
@@ -45,9 +44,6 @@ urlpatterns = [
     ),
     path("<slug:slug>/usage", usage.usage, name="usage"),
     path("<slug:slug>/usage.csv", usage.usage_csv, name="usage_csv"),
-    path("<slug:slug>/alerts", alerts.alerts, name="alerts"),
-    path("<slug:slug>/alerts.csv", alerts.alerts_csv, name="alerts_csv"),
-    path("<slug:slug>/alerts/<slug:code>/mute", alerts.mute, name="mute_alert"),
     path("<slug:slug>/settings", settings.settings, name="settings"),
     path("<slug:slug>/start", start.start, name="start"),
 ]

@@ -16,12 +16,9 @@ from ttsapp.audit.services import Actor, record
 from ttsapp.console import lists, navigation
 from ttsapp.console.models import SavedView
 from ttsapp.console.places import Place
-from ttsapp.tenants.models import Permission, PlatformPermission
 from ttsapp.tenants.names import check_line
 
 MOST_VIEWS = 50
-# Those who look after a place tidy up what others shared there.
-TIDY = frozenset({Permission.MANAGE_SETTINGS, PlatformPermission.OPERATE})
 
 
 class ViewForm(forms.Form):
@@ -50,7 +47,7 @@ def remove(request: HttpRequest, place: Place, view_id: UUID) -> HttpResponse:
     view = SavedView.objects.filter(pk=view_id, tenant=place.tenant).first()
     if view is None or (view.user_id != request.user.pk and not view.is_shared):
         raise Http404
-    if view.user_id != request.user.pk and not place.permissions & TIDY:
+    if view.user_id != request.user.pk and not place.is_in_charge:
         raise PermissionDenied
     with transaction.atomic():
         view.delete()

@@ -1,33 +1,17 @@
-"""The installation's alerts, and from which values on all of them are raised."""
+"""From which values on alerts are raised, here and for every tenant."""
 
 from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods
 
 from ttsapp.alerts import selectors, services
 from ttsapp.audit.services import Actor
-from ttsapp.console import alert_pages, places
-from ttsapp.console.access import platform_page, require
+from ttsapp.console import places
+from ttsapp.console.access import platform_page
 from ttsapp.console.alert_pages import RuleForm
 from ttsapp.tenants.models import PlatformPermission, PlatformRole
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@platform_page(PlatformPermission.VIEW)
-def alerts(request: HttpRequest, role: PlatformRole) -> HttpResponse:
-    place = places.of_platform(request, role)
-    if request.method != "POST":
-        return alert_pages.alerts(request, place)
-    require(role, PlatformPermission.OPERATE)
-    return alert_pages.set_addresses(request, place)
-
-
-@require_POST
-@platform_page(PlatformPermission.OPERATE)
-def mute(request: HttpRequest, role: PlatformRole, code: str) -> HttpResponse:
-    return alert_pages.mute(request, places.of_platform(request, role), code)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -52,9 +36,3 @@ def rule(request: HttpRequest, role: PlatformRole, code: str) -> HttpResponse:
     content = {"rule": now, "form": form, "page": "alerts"}
     status = 400 if form.errors else 200
     return places.of_platform(request, role).render("alert_rule", content, status)
-
-
-@require_safe
-@platform_page(PlatformPermission.VIEW)
-def alerts_csv(request: HttpRequest, role: PlatformRole) -> HttpResponse:
-    return alert_pages.changes_csv(request, places.of_platform(request, role))
