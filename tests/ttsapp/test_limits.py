@@ -10,6 +10,7 @@ import httpx
 import openai
 import pytest
 from django.conf import settings
+from django.db import OperationalError
 from websockets.sync.client import connect
 
 from billing import services as billing
@@ -22,6 +23,7 @@ from ttsapp import ids
 from ttsapp.audit.models import AuditEntry
 from ttsapp.audit.services import SYSTEM
 from ttsapp.keys.models import ApiKey
+from ttsapp.limits import known, selectors
 from ttsapp.limits.rules import Limits
 from ttsapp.speech.models import RequestLog
 from ttsapp.tenants.services import limit_tenant
@@ -174,6 +176,27 @@ def test_a_budget_is_spent_request_by_request(http: httpx.Client, alice: Party) 
     left = [say(http, alice).headers["x-parlance-budget-remaining"] for _ in range(3)]
     assert left == ["18", "6", "6"]
     assert eventually(lambda: UsageEvent.objects.filter(outcome="completed").count() == 3)
+
+
+def test_what_others_spent_of_a_budget_is_read_again(
+    http: httpx.Client, alice: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(known, "SPENT_MS", -2)
+    limit(alice, hard_monthly_characters=100_000)
+    assert say(http, alice).headers["x-parlance-budget-remaining"] == "99988"
+    spend(alice, 90_000)
+    eventually(lambda: int(say(http, alice).headers["x-parlance-budget-remaining"]) < 10_000)
+
+
+def test_where_nobody_knows_what_is_spent_a_budget_is_a_503(
+    http: httpx.Client, alice: Party, bob: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> int:
+        raise OperationalError("the database is away")
+
+    monkeypatch.setattr(selectors, "spent", away)
+    limit(alice, hard_monthly_characters=100)
+    assert [say(http, party).status_code for party in (alice, bob)] == [503, 200]
 
 
 def test_what_failed_costs_no_budget(

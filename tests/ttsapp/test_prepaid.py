@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import httpx
 import pytest
+from django.db import OperationalError
 from websockets.sync.client import connect
 
 from billing.credit.models import Reason
@@ -21,6 +22,7 @@ from tests.ttsapp.browser import browser
 from tests.ttsapp.conftest import Party, eventually, speech
 from tests.ttsapp.scripted_engine import ScriptedEngine, spoken
 from ttsapp.audit.services import SYSTEM
+from ttsapp.limits import known, selectors
 from ttsapp.speech.models import RequestLog
 
 TEXT = "Hello there."
@@ -117,6 +119,34 @@ def test_it_is_used_up_request_by_request(http: httpx.Client, alice: Party, pric
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     left = [answer.headers["x-parlance-credit-remaining"] for answer in answers]
     assert left == ["18", "6", "6"]
+
+
+def test_what_others_used_up_is_read_again(
+    http: httpx.Client, alice: Party, prices: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(known, "CREDIT_SPENT_MS", -1)
+    put_on_credit(alice)
+    pay(alice, EUR)
+    assert say(http, alice).headers["x-parlance-credit-remaining"] == "99988"
+    use_up(alice, 90_000)
+    eventually(lambda: int(say(http, alice).headers["x-parlance-credit-remaining"]) < 10_000)
+
+
+def test_where_nobody_knows_what_is_used_up_it_is_a_503(
+    http: httpx.Client,
+    alice: Party,
+    prices: None,
+    engine: ScriptedEngine,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def away(*_: object) -> int:
+        raise OperationalError("the database is away")
+
+    monkeypatch.setattr(selectors, "used", away)
+    put_on_credit(alice)
+    pay(alice)
+    assert say(http, alice).status_code == 503
+    assert engine.heard == []
 
 
 def test_what_runs_ends_normally(
