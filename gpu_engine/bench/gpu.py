@@ -175,24 +175,21 @@ async def _measure(
     report: Report,
     console: Console,
 ) -> None:
-    sizes = ("--max-streams", str(arguments.max_streams), "--waiting", "4096")
-    flags = (*sizes, "--max-positions", str(arguments.max_positions), "--weights")
+    flags = [
+        *("--max-streams", str(arguments.max_streams), "--waiting", "4096"),
+        *("--max-positions", str(arguments.max_positions), "--weights", arguments.weights),
+    ]
     log, began = arguments.out / f"{arguments.name}-engine.log", budget.spent()
     async with own_engine(
-        checkpoint,
-        arguments.device,
-        folder,
-        log,
-        *flags,
-        arguments.weights,
-        within=budget.left(),
+        checkpoint, arguments.device, folder, log, *flags, within=budget.left()
     ) as address:
         report.start_s = budget.spent() - began
         report.warnings = warnings(log)
         console.print(f"ready after {report.start_s:.0f} s", *report.warnings, sep="\n")
         frames = 0 if arguments.checkpoint else FRAMES_A_WORD
-        target = EngineTarget(address, "", arguments.profile, pb.TEXT_LAYOUT_UNSPECIFIED, frames)
-        target.patience = PATIENCE_S
+        target = EngineTarget(
+            address, profile=arguments.profile, frames_a_word=frames, patience=PATIENCE_S
+        )
         with Progress(console=console) as progress:
             await run_windows(Windows(target, arguments, progress), arguments, budget, report)
 
