@@ -57,7 +57,8 @@ def metering_csv(request: HttpRequest, role: PlatformRole) -> HttpResponse:
 def _content(request: HttpRequest, form: CheckForm) -> dict[str, Any]:
     older = OlderForm(request.GET)
     before = older.cleaned_data.get("before") if older.is_valid() else None
-    found = list(_older(before)[: PAGE + 1])
+    rows = checks.history()
+    found = list((rows.filter(pk__lt=before) if before else rows)[: PAGE + 1])
     shown, has_more = found[:PAGE], len(found) > PAGE
     return {
         "standing": checks.standing(),
@@ -67,8 +68,3 @@ def _content(request: HttpRequest, form: CheckForm) -> dict[str, Any]:
         "is_older": before is not None,
         "form": form,
     }
-
-
-def _older(before: Any) -> Any:
-    rows = checks.history()
-    return rows.filter(pk__lt=before) if before else rows
