@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-import gpu_engine
 from gpu_engine.align import TimedWord
 from gpu_engine.align.follow import follow
 from gpu_engine.align.forced import QwenAligner, QwenTrack
@@ -17,6 +15,7 @@ from gpu_engine.align.units import Unit
 from gpu_engine.models.checkpoint import load_checkpoint
 from gpu_engine.models.forced_aligner import Steps
 from gpu_engine.proto import engine_pb2 as pb
+from gpu_engine.server.settings import ASSETS
 from tests.align.tiny_aligner import sound
 from tests.engine.bench import Bench, start
 
@@ -139,8 +138,7 @@ def test_a_look_is_one_step(aligner: QwenAligner) -> None:
 
 def test_an_engine_tells_its_words(aligner: QwenAligner) -> None:
     """The tiny voice speaks; a look is a job among the others."""
-    tiny = Path(gpu_engine.__file__).parent / "assets" / "tiny"
-    bench = Bench(load_checkpoint(tiny), aligner)
+    bench = Bench(load_checkpoint(ASSETS / "tiny"), aligner)
     clara = pb.Voice(preset="clara")
     number = bench.submit(start(TEXT, clara, word_times=True, max_frames=100, keep_silence=False))
     bench.run()
