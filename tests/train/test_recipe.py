@@ -15,6 +15,7 @@ from gpu_engine.assemble import assemble_base
 from gpu_engine.models.checkpoint import load_checkpoint
 from gpu_engine.models.prompt import PromptRequest, takes_instructions
 from gpu_engine.models.synthesis import GREEDY, Utterance, synthesise
+from gpu_engine.train import recipe as recipe_module
 from gpu_engine.train.cli import add_arguments, main
 from gpu_engine.train.commands.tiny import recipe_of
 from gpu_engine.train.crew import ENDED, Crew, StageError
@@ -159,6 +160,20 @@ def test_a_run_is_made_again_from_its_manifest(call, tmp_path):
     assert again.teacher == Path("elsewhere")
     assert again.instructed
     assert again.codec_options == tuple(MICRO["codec"].split())
+
+
+def test_the_familys_manifest_holds_for_todays_recipe(crew):
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    manifest = f"--manifest={Path(recipe_module.__file__).with_name('family.json')}"
+    places = ["--teacher=teacher", "--texts=texts", "--out=out", "--gpus=1"]
+    # when a call has nothing but the manifest of the repository
+    recipe = recipe_of(parser.parse_args(["tiny", *places, manifest]))
+    # then it makes every kind, of presets that are told things, and each stage knows its options
+    assert recipe.kinds == FAMILY
+    assert recipe.told_kinds == ("custom_voice", "voice_design")
+    talker = parser.parse_args(Kitchen(recipe, crew)._talker_command(Path("talker")))
+    assert (talker.rate, talker.designed_share) == (1e-3, 0.25)
 
 
 def option_of(call, name):
