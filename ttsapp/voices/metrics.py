@@ -27,23 +27,18 @@ class CacheMetrics(Collector):
         self._counted = counted
 
     def collect(self) -> Iterator[Metric]:
-        counters, process = self._counted.counters(), [str(os.getpid())]
-        for name, what, value in (
-            ("hits", "Voices found in memory", counters.hits),
-            ("misses", "Voices read from the store", counters.misses),
-            ("evictions", "Voices that made room for others", counters.evictions),
+        now, process = self._counted.counters(), [str(os.getpid())]
+        for family, name, what, value in (
+            (CounterMetricFamily, "hits", "Voices found in memory", now.hits),
+            (CounterMetricFamily, "misses", "Voices read from the store", now.misses),
+            (CounterMetricFamily, "evictions", "Voices that made room for others", now.evictions),
+            (GaugeMetricFamily, "entries", "Voices in memory", now.entries),
+            (GaugeMetricFamily, "bytes", "Memory that they take", now.nbytes),
+            (GaugeMetricFamily, "most_bytes", "Memory that they may take", now.most),
         ):
-            counter = CounterMetricFamily(f"parlance_voice_cache_{name}", what, labels=_LABELS)
-            counter.add_metric(process, value)
-            yield counter
-        for name, what, value in (
-            ("entries", "Voices in memory", counters.entries),
-            ("bytes", "Memory that they take", counters.nbytes),
-            ("most_bytes", "Memory that they may take", counters.most),
-        ):
-            gauge = GaugeMetricFamily(f"parlance_voice_cache_{name}", what, labels=_LABELS)
-            gauge.add_metric(process, value)
-            yield gauge
+            metric = family(f"parlance_voice_cache_{name}", what, labels=_LABELS)
+            metric.add_metric(process, value)
+            yield metric
 
 
 _registry = CollectorRegistry()
