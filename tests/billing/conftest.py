@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from billing.prices.selectors import kept
+from tests.billing.selling import fresh_prices
 from ttsapp.audit.services import SYSTEM
 from ttsapp.tenants.models import Tenant
 from ttsapp.tenants.services import create_tenant
 
-
-@pytest.fixture
-def fresh_prices() -> Iterator[None]:
-    kept.forget()
-    yield
-    kept.forget()
+__all__ = ["fresh_prices"]
 
 
 @pytest.fixture

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
+
+import pytest
 
 from billing.invoices.models import BillingDetails, Seller
 from billing.invoices.parties import save_details, save_seller
@@ -17,6 +20,14 @@ from ttsapp.tenants.models import Tenant
 EUR = 1_000_000
 MAY, JUNE, JULY = date(2026, 5, 1), date(2026, 6, 1), date(2026, 7, 1)
 AFTER = datetime(2026, 6, 20, tzinfo=UTC)
+
+
+@pytest.fixture
+def fresh_prices() -> Iterator[None]:
+    """No price list is remembered from one test to the next."""
+    kept.forget()
+    yield
+    kept.forget()
 
 
 def flat(per_million: int, model: str = ANY, kind: str = ANY) -> Rate:

@@ -8,7 +8,6 @@ from fractions import Fraction
 from billing.models import UsageEvent
 from billing.prices.quotes import Quote, quote
 from billing.prices.rates import ANY, Rate, Tier
-from billing.prices.selectors import kept
 from billing.prices.services import add_version, create_book
 from tests.billing.selling import EUR, MAY, price_book, speak
 from ttsapp.audit.services import SYSTEM
@@ -28,7 +27,6 @@ def test_it_works(alice: Tenant) -> None:
 
 
 def test_without_a_price_nothing_is_charged(alice: Tenant) -> None:
-    kept.forget()
     speak(alice, 120)
     assert quote(latest()) is None
 
@@ -37,7 +35,6 @@ def test_a_request_pays_the_tier_that_its_month_has_reached(alice: Tenant) -> No
     book = create_book(SYSTEM, "List", "list", "EUR", is_default=True)
     tiers = (Tier(0, 10 * EUR), Tier(1000, 4 * EUR))
     add_version(SYSTEM, book, date(2026, 1, 1), [Rate(ANY, ANY, tiers)], 0)
-    kept.forget()
     speak(alice, 900)
     speak(alice, 300)
 

@@ -11,17 +11,18 @@ from billing.credit.models import Reason
 from billing.credit.services import book
 from billing.invoices.models import BillingDetails
 from billing.invoices.tasks import issue_all
-from billing.prices.selectors import kept
-from tests.billing.selling import AFTER, customer, price_book, seller, speak
+from tests.billing.selling import AFTER, customer, fresh_prices, price_book, seller, speak
 from tests.ttsapp.browser import browser
 from tests.ttsapp.conftest import Party
 from ttsapp.audit.services import SYSTEM
 from ttsapp.tenants.models import PlatformRole
 from ttsapp.tenants.services import set_platform_role
 
+__all__ = ["fresh_prices"]
+
 
 @pytest.fixture
-def owner(base: str, alice: Party) -> Iterator[httpx.Client]:
+def owner(base: str, alice: Party, fresh_prices: None) -> Iterator[httpx.Client]:
     """Alice, with an invoice of May over 3,000,000 characters; she runs the installation too."""
     price_book()
     customer(alice.tenant, seller())
@@ -30,7 +31,6 @@ def owner(base: str, alice: Party) -> Iterator[httpx.Client]:
     set_platform_role(SYSTEM, alice.user, PlatformRole.OPERATOR)
     with browser(base, "alice") as client:
         yield client
-    kept.forget()
 
 
 def test_it_works(owner: httpx.Client) -> None:

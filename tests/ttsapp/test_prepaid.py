@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import httpx
@@ -15,8 +14,7 @@ from billing.credit.models import Reason
 from billing.credit.services import book
 from billing.invoices.parties import save_details
 from billing.models import Reservation, UsageEvent
-from billing.prices.selectors import kept
-from tests.billing.selling import EUR, price_book, seller, speak
+from tests.billing.selling import EUR, fresh_prices, price_book, seller, speak
 from tests.ttsapp import cartesia_calls
 from tests.ttsapp.browser import browser
 from tests.ttsapp.conftest import Party, eventually, speech
@@ -25,16 +23,12 @@ from ttsapp.audit.services import SYSTEM
 from ttsapp.limits import known, selectors
 from ttsapp.speech.models import RequestLog
 
+__all__ = ["fresh_prices"]
+pytestmark = pytest.mark.usefixtures("fresh_prices")
+
 TEXT = "Hello there."
 # Of ten euros a million: a character costs ten micros.
 CENT = EUR // 100
-
-
-@pytest.fixture(autouse=True)
-def fresh_prices() -> Iterator[None]:
-    kept.forget()
-    yield
-    kept.forget()
 
 
 @pytest.fixture
