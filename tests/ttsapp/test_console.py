@@ -16,12 +16,7 @@ from billing.models import UsageEvent
 from tests.billing.selling import price_book
 from tests.ttsapp.browser import browser
 from tests.ttsapp.conftest import PASSWORD, Party, eventually, speech
-from tests.ttsapp.scripted_engine import (
-    EngineThread,
-    Script,
-    ScriptedEngine,
-    spoken,
-)
+from tests.ttsapp.scripted_engine import EngineThread, Script, ScriptedEngine, spoken
 from ttsapp.audit.services import SYSTEM
 from ttsapp.keys.models import ApiKey
 from ttsapp.tenants.models import Role

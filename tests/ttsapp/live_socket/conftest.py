@@ -8,9 +8,7 @@ import pytest
 from websockets.sync.client import ClientConnection, connect
 
 from tests.ttsapp.conftest import Party
-from tests.ttsapp.live_socket.client import (
-    PATH,
-)
+from tests.ttsapp.live_socket.client import PATH
 
 
 @pytest.fixture

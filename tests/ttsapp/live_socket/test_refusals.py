@@ -13,14 +13,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from gpu_engine.proto import engine_pb2 as pb
 from tests.ttsapp.conftest import Party, eventually
-from tests.ttsapp.live_socket.client import (
-    PATH,
-    hear,
-    refused,
-    send,
-    start,
-    still_works,
-)
+from tests.ttsapp.live_socket.client import PATH, hear, refused, send, start, still_works
 from tests.ttsapp.scripted_engine import ScriptedEngine, spoken
 from ttsapp.audit.services import SYSTEM
 from ttsapp.keys.services import revoke_key

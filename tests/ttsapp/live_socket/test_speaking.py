@@ -8,13 +8,7 @@ from websockets.sync.client import ClientConnection
 from billing.models import Reservation, UsageEvent
 from gpu_engine.proto import engine_pb2 as pb
 from tests.ttsapp.conftest import Party
-from tests.ttsapp.live_socket.client import (
-    hear,
-    refused,
-    send,
-    start,
-    still_works,
-)
+from tests.ttsapp.live_socket.client import hear, refused, send, start, still_works
 from tests.ttsapp.scripted_engine import Script, ScriptedEngine, spoken
 
 
