@@ -27,7 +27,7 @@ CORE = (
     "limits",
     "idempotency",
 )
-LEDGER = ("rollups", "upkeep")
+LEDGER = ("prepaid", "rollups", "statements", "upkeep")
 
 
 def require_services() -> tuple[str, str]:
