@@ -11,12 +11,10 @@ import msgspec
 
 Schema = dict[str, Any]
 Media = Mapping[str, Schema]
-Nested = Mapping[str, Schema]
 
 JSON, FORM, EVENTS = "application/json", "multipart/form-data", "text/event-stream"
 TEXT: Schema = {"type": "string"}
 BYTES: Schema = {"type": "string", "format": "binary"}
-ANY: Schema = {}
 # One of a stream's: what its data says is each dialect's own.
 EVENT: Schema = {"type": "object", "properties": {"data": TEXT}, "required": ["data"]}
 
@@ -63,7 +61,7 @@ class Described:
 def fields(
     known: Mapping[str, Any],
     required: Sequence[str] = (),
-    nested: Nested | None = None,
+    nested: Mapping[str, Schema] | None = None,
     *,
     example: Mapping[str, Any] | None = None,
     is_lenient: bool = False,
@@ -83,7 +81,7 @@ def fields(
 def of_type(kind: Any) -> Schema:
     """What msgspec takes for a type; Raw is anything."""
     if kind is msgspec.Raw:
-        return ANY
+        return {}
     (schema,), parts = msgspec.json.schema_components([kind], ref_template="{name}")
     found: Schema = _inlined(schema, parts)
     return found
