@@ -28,29 +28,39 @@ VOICE ?= alloy
 TESTS ?= tests
 RATES ?= 1 2
 SEEDS ?= 1
+RATE ?= 1
+BURSTS ?= 5 50
 PRICE ?= 0
 REQUESTS ?= 2000
 KILLS ?= 40
 # The package's own Base checkpoint, put together from its parts.
 OWN_BASE := build/tiny-base
 BASE ?= $(OWN_BASE)
+# A VoiceDesign checkpoint. What it designs is kept by a Base one.
+DESIGN ?=
+# The package's own VoiceDesign checkpoint, where DESIGN=1.
+OWN_DESIGN := build/tiny-design
+DESIGNER = $(if $(filter 1,$(DESIGN)),$(OWN_DESIGN),$(DESIGN))
+COMMA := ,
+MORE = $(if $(CLONES)$(DESIGN),$(BASE)$(COMMA))$(if $(DESIGNER),$(DESIGNER)$(COMMA))$(MORE_CHECKPOINTS)
 MADE_BASE = $(if $(filter $(OWN_BASE),$(BASE)),$(OWN_BASE)/config.json)
 TEACHER ?=
 TEXTS ?= 250000
 TEXT_MINUTES ?= 10
+TEXT_SEED ?= 1
 PART_MIB ?=
 # One file stays on one process: its servers and databases are shared by its tests. The order is that
 # of tests/conftest.py.
 PYTEST ?= -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run demo test test-browser test-kernels crash-test test-speech test-clients check format proto check-proto bench-local bench-load bench-capacity bench-gateway bench-table bench-voices bench-metering bench-console eval-speech eval-cloning unseen-speech tiny-stage tiny-family has-gpu lock screenshots setup setup-dev clean
+.PHONY: help run demo test test-browser test-kernels crash-test test-speech test-clients check format proto check-proto bench-local bench-load bench-capacity bench-gateway bench-table bench-voices bench-neighbours bench-metering bench-console eval-speech eval-cloning unseen-speech tiny-stage tiny-family has-gpu has-chromium lock screenshots setup setup-dev setup-kernels clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
-run: $(READY) $(if $(CLONES),$(MADE_BASE)) ## the product, until Ctrl-C (PORT, HOST, WORKERS, DEVICE, CLONES=1: cloned voices too)
+run: $(READY) $(if $(CLONES)$(DESIGN),$(MADE_BASE)) $(if $(filter 1,$(DESIGN)),$(OWN_DESIGN)/config.json) ## the product, until Ctrl-C (PORT, HOST, WORKERS, DEVICE; CLONES=1: cloned voices too; DESIGN=1: designed ones as well; or folders: BASE, DESIGN)
 	@exec $(PY) -m ttsapp.launch run --host "$(HOST)" --port "$(PORT)" \
-	  --workers "$(WORKERS)" --device "$(DEVICE)" --more-checkpoints "$(if $(CLONES),$(BASE),$(MORE_CHECKPOINTS))"
+	  --workers "$(WORKERS)" --device "$(DEVICE)" --more-checkpoints "$(MORE)"
 
 # Through the environment: a text may hold any character a shell knows.
 demo: export PARLANCE_DEMO_TEXT = $(value TEXT)
@@ -100,6 +110,9 @@ bench-voices: $(READY_DEV) $(MADE_BASE) ## clones beside presets: first audio, a
 	@test -f "$(BASE)/config.json" || { echo "BASE=folder of a Base checkpoint is needed (docs/voices.md)"; exit 1; }
 	@exec $(PY) -m ttsapp.launch with --more-checkpoints "$(BASE)" -- $(PY) -m gpu_engine bench voices --rates $(RATES)
 
+bench-neighbours: $(READY_DEV) ## one tenant's listeners alone, and beside another's burst (RATE, BURSTS)
+	@exec $(PY) -m ttsapp.launch with -- $(PY) -m gpu_engine bench neighbours --rate $(RATE) --bursts $(BURSTS)
+
 bench-gateway: $(READY_DEV) ## what the control plane adds to first audio, at 1, 10 and 50 requests/s
 	$(PY) -m gpu_engine.bench.gateway
 
@@ -112,19 +125,26 @@ bench-metering: $(READY_DEV) ## requests/s that the ledger takes, and a year of 
 bench-console: $(READY_DEV) ## how long each page takes the server, a thousand tenants' year in it (Postgres; DATABASE_URL)
 	$(PY) -m ttsapp.console.bench
 
-screenshots: $(READY_DEV) ## docs/screenshots: every page, two widths, light and dark (the installed Chromium)
+screenshots: has-chromium $(READY_DEV) ## docs/screenshots: every page, two widths, light and dark (the installed Chromium)
 	$(PY) -m ttsapp.launch with -- $(PY) -m tests.browser.screenshots
 
-test-browser: $(READY_DEV) ## the console in the installed Chromium
+test-browser: has-chromium $(READY_DEV) ## the console in the installed Chromium
 	$(PY) -m pytest tests/browser
+
+# Without one its tests would be skipped, and nothing be said of it.
+has-chromium:
+	@command -v chromium chromium-browser google-chrome >/dev/null \
+	  || { echo "Chromium is needed: apt-get install chromium"; exit 1; }
 
 test-clients: $(READY_DEV) $(FRAMEWORKS) $(JAVASCRIPT) ## tenants' own clients, unmodified: Python, JavaScript, Pipecat, LiveKit
 	$(PY) -m pytest -m clients tests/clients
 	$(PY) -m pytest tests/ttsapp/test_openai_sdk.py tests/ttsapp/test_elevenlabs_sdk.py \
 	  tests/ttsapp/test_cartesia_sdk.py tests/ttsapp/test_dashscope_sdk.py tests/ttsapp/test_deepgram_sdk.py
 
-test-kernels: $(READY_DEV) ## GPU kernels without a GPU: interpreted, and compiled for sm_90 (minutes)
+setup-kernels: $(READY_DEV) # Triton, where torch did not bring it
 	@$(PY) -c 'import triton' 2>/dev/null || $(PIP) install --no-deps --group kernels
+
+test-kernels: setup-kernels ## GPU kernels without a GPU: interpreted, and compiled for sm_90 (minutes)
 	PARLANCE_COMPILE_KERNELS=1 $(PY) -m pytest tests/kernels
 
 crash-test: $(READY_DEV) ## parts killed at random under load: what was heard is what is charged (Postgres, Redis; REQUESTS, KILLS)
@@ -139,11 +159,17 @@ TEACHER_READY := $(STAGE)/teacher/kokoro/pieces.json
 HELD_OUT = $(STAGE)/texts/heldout.jsonl $(STAGE)/teacher/heldout_sentences.txt tests/speech/sentences.txt tests/speech/heldout.txt
 CHECKPOINT ?=
 PARTLY ?=
+DESCRIBED := build/speech/described/report.json
 
 # Without a teacher the codec is not measured alone; all else is.
-eval-speech: $(READY_DEV) $(HEARING) $(MADE_BASE) $(if $(TEACHER)$(wildcard $(TEACHER_READY)),unseen-speech) ## 200 unseen sentences, held to the gates (CHECKPOINT, BASE: folders, else the product; TEACHER; PARTLY=1)
+eval-speech: $(READY_DEV) $(HEARING) $(MADE_BASE) $(DESCRIBED) $(if $(TEACHER)$(wildcard $(TEACHER_READY)),unseen-speech) ## 200 unseen sentences, held to the gates (CHECKPOINT, BASE: folders, else the product; TEACHER; PARTLY=1)
 	@exec $(if $(CHECKPOINT),,$(PY) -m ttsapp.launch with --) $(PY) -m tests.speech.evaluate \
-	  $(if $(CHECKPOINT),--checkpoint "$(CHECKPOINT)") --base "$(BASE)" $(if $(PARTLY),--partly)
+	  $(if $(CHECKPOINT),--checkpoint "$(CHECKPOINT)") --base "$(BASE)" --described $(DESCRIBED) $(if $(PARTLY),--partly)
+
+# Whether described voices are as described.
+$(DESCRIBED): $(OWN_DESIGN)/config.json | $(READY)
+	$(PY) -m gpu_engine train evaluate --told --checkpoint $(OWN_DESIGN) --count 96 \
+	  --sentences tests/speech/sentences.txt --out $(@D)
 
 eval-cloning: $(READY_DEV) $(HEARING) $(LIKENESS) $(MADE_BASE) unseen-speech ## whom clones of unseen speakers sound like (BASE, TEACHER, PARTLY=1)
 	@exec $(PY) -m tests.speech.cloning --base "$(BASE)" $(if $(PARTLY),--partly)
@@ -158,11 +184,11 @@ $(TEACHER_READY):
 	$(TEACHER_PY) -m pip install --quiet torch==2.13.0 rich -r "$(TEACHER)/requirements.txt"
 	cd $(STAGE)/teacher && ../venv/bin/python prepare.py kokoro
 
-tiny-stage: $(TEACHER_READY) ## what training the tiny checkpoint needs, in parts that travel (TEACHER, TEXTS, TEXT_MINUTES, PART_MIB)
+tiny-stage: $(TEACHER_READY) ## what training the tiny checkpoint needs, in parts that travel (TEACHER, TEXTS, TEXT_MINUTES, TEXT_SEED, PART_MIB)
 	$(TEACHER_PY) -m gpu_engine.train.corpora.seeds $(STAGE)/teacher $(STAGE)/texts
 	$(TEACHER_PY) -m gpu_engine.train.cli texts $(STAGE)/texts/seeds.jsonl --words $(STAGE)/texts/words.txt \
 	  --avoid $(HELD_OUT) --phonemes gpu_engine.train.corpora.kokoro:phonemise \
-	  --count $(TEXTS) --minutes $(TEXT_MINUTES) --out $(STAGE)/texts.jsonl.gz
+	  --count $(TEXTS) --minutes $(TEXT_MINUTES) --seed $(TEXT_SEED) --out $(STAGE)/texts.jsonl.gz
 	@# A part travels with the checkout: 61 MiB together.
 	tree=$$(git ls-files -co --exclude-standard | tr '\n' '\0' | du -cb --files0-from=- | tail -1 | cut -f1); \
 	$(TEACHER_PY) -m gpu_engine.train.cli pack $(addprefix $(STAGE)/teacher/,kokoro teacher.py fused.py) \
@@ -170,8 +196,8 @@ tiny-stage: $(TEACHER_READY) ## what training the tiny checkpoint needs, in part
 
 FAMILY := build/family
 
-tiny-family: has-gpu tiny-stage $(OWN_BASE)/config.json ## the tiny checkpoints that git does not hold, trained from its own: half an hour on one H200 (TEACHER)
-	@echo "Decoder and Talker train for 22 minutes each, side by side; with compiling and speaking it is half an hour on one H200"
+tiny-family: has-gpu tiny-stage $(OWN_BASE)/config.json ## the tiny checkpoints anew, trained on from the package's own: ten minutes on two H200s (TEACHER)
+	@echo "The Talker trains for 7 minutes, while speech is made and behind it; with compiling it is ten minutes on two H200s"
 	$(TEACHER_PY) -m gpu_engine.train.cli tiny --manifest gpu_engine/train/family.json --finish \
 	  --teacher $(STAGE)/teacher --texts $(STAGE)/texts.jsonl.gz --out $(FAMILY) \
 	  --codec $(OWN_BASE)/speech_tokenizer --weights $(OWN_BASE)
@@ -185,7 +211,12 @@ has-gpu: $(TEACHER_READY)
 	  || { echo "Training the family needs a GPU that torch can use (nvidia-smi shows it)"; exit 1; }
 
 $(OWN_BASE)/config.json: $(wildcard gpu_engine/assets/tiny/* gpu_engine/assets/cloning/*) | $(READY)
-	@$(PY) -m gpu_engine assemble $(OWN_BASE)
+	@echo "Putting the package's own Base checkpoint together: $(OWN_BASE)"
+	@$(PY) -m gpu_engine assemble $(OWN_BASE) >/dev/null
+
+$(OWN_DESIGN)/config.json: $(wildcard gpu_engine/assets/tiny/*) | $(READY)
+	@echo "Putting the package's own VoiceDesign checkpoint together: $(OWN_DESIGN)"
+	@$(PY) -m gpu_engine assemble --kind voice_design $(OWN_DESIGN) >/dev/null
 
 setup: $(READY) ## what running needs
 
@@ -214,13 +245,13 @@ $(VENV)/bin/python:
 
 $(READY): $(LOCKED) | $(VENV)/bin/python
 	@echo "Installing what Parlance needs (a few minutes the first time)"
-	$(PIP) install -c constraints.txt -e .
+	@$(PIP) install --quiet -c constraints.txt -e .
 	@touch $@
 
 $(READY_DEV): $(READY)
 	@echo "Installing what its tests need"
-	$(PIP) install -c constraints.txt --group dev
-	$(PIP) install --no-deps -c constraints.txt dashscope
+	@$(PIP) install --quiet -c constraints.txt --group dev
+	@$(PIP) install --quiet --no-deps -c constraints.txt dashscope
 	@touch $@
 
 # An environment of their own: 750 MB, and pins that are not ours.

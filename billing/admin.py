@@ -35,6 +35,8 @@ class UsageEventAdmin(ReadOnlyAdmin[UsageEvent]):
         "finish_reason",
         "characters",
         "billed_characters",
+        "top_up_characters",
+        "price_book",
         "price_version",
         "audio",
         "first_audio_ms",

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from datetime import date
-from decimal import Decimal
 from typing import Any
 
 from django import forms
 
-from billing.money import is_currency, to_decimal, to_micros
-
-MOST = Decimal(10**9)
+from billing.money import is_currency, parse, to_decimal, to_micros
 
 
-class MoneyField(forms.DecimalField):
+class AmountField(forms.CharField):
+    """A decimal as `money.parse` takes it. A plain text field: browsers' own fields for numbers
+    send nothing where they do not understand what was typed, and nobody is told why."""
+
+    def __init__(self, *, places: int = 6, **kwargs: Any) -> None:
+        widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
+        super().__init__(widget=widget, **kwargs)
+        self._places = places
+
+    def to_python(self, value: Any) -> Any:
+        typed = super().to_python(value)
+        return parse(typed, self._places) if typed else None
+
+
+class MoneyField(AmountField):
     """A decimal, cleaned to micros."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(min_value=0, max_value=MOST, decimal_places=6, **kwargs)
-
-    def clean(self, value: Any) -> Any:
-        amount = super().clean(value)
+    def to_python(self, value: Any) -> Any:
+        amount = super().to_python(value)
         return None if amount is None else to_micros(amount)
 
     def prepare_value(self, value: Any) -> Any:

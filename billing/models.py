@@ -57,6 +57,7 @@ class Reservation(models.Model):
     key = models.ForeignKey("keys.ApiKey", models.PROTECT, null=True, related_name="+")
     model = models.CharField(max_length=100)
     voice = models.CharField(max_length=100)
+    voice_kind = models.CharField(max_length=10, default="preset", db_default="preset")
     transport = models.CharField(max_length=10, blank=True)
     # Processes of the version before this one reserve as well, during an upgrade.
     response_format = models.CharField(max_length=10, blank=True, default="", db_default="")
@@ -110,6 +111,13 @@ class UsageEvent(models.Model):
     price_version = models.PositiveIntegerField(
         null=True, help_text="Of the price book in force when it began. None: there was none."
     )
+    price_book = models.CharField(
+        max_length=50,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Whose version that is. Empty: there was none, or nothing noted it yet.",
+    )
     engine = models.CharField(
         max_length=100, blank=True, default="", db_default="", help_text="Which engine spoke it."
     )
@@ -131,3 +139,8 @@ class UsageEvent(models.Model):
 
     def __str__(self) -> str:
         return str(self.id)
+
+    @property
+    def paid_characters(self) -> int:
+        """In money, the price's minimum included."""
+        return self.billed_characters + self.top_up_characters

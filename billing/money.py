@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from fractions import Fraction
 
@@ -9,6 +10,8 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 
 MICROS = 1_000_000
+MOST = 10**9
+_TYPED = re.compile(r"[0-9]{1,30}(\.(?P<decimals>[0-9]{1,30}))?")
 # ISO 4217: the currencies whose smallest unit is not a hundredth.
 _WHOLE = ("BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "UYI", "VND")
 _DIGITS = {
@@ -24,12 +27,29 @@ def digits(currency: str) -> int:
     return _DIGITS.get(currency, 2)
 
 
+def parse(text: str, places: int = 6) -> Decimal:
+    """What people type, in one way for all languages: digits, and a point before decimals. No sign,
+    no separators (which of them is the decimal one?), no exponent. Raises ValidationError."""
+    found = _TYPED.fullmatch(text.strip(" "))
+    if found is None or len(found["decimals"] or "") > places:
+        message = f"Only digits, and a point before at most {places} decimals, such as 1234.50."
+        raise ValidationError(message, "invalid_amount")
+    amount = Decimal(found[0])
+    if amount > MOST:
+        raise ValidationError(f"At most {MOST:,}.", "amount_too_large")
+    return amount
+
+
+def decimals(currency: str) -> str:
+    """How its amounts are written, in words."""
+    places = digits(currency)
+    most = f"at most {places} decimals, such as {12.345:.{places}f}" if places else "no decimals"
+    return f"an amount in {currency} has {most}"
+
+
 def to_micros(amount: Decimal) -> int:
-    """Raises ValidationError for what is finer than a millionth."""
-    micros = amount * MICROS
-    if micros != int(micros):
-        raise ValidationError("At most six decimal places.")
-    return int(micros)
+    """Of what has no more than six decimals."""
+    return int(amount * MICROS)
 
 
 def to_decimal(micros: int) -> Decimal:
@@ -40,6 +60,11 @@ def to_decimal(micros: int) -> Decimal:
 def smallest(currency: str) -> int:
     """What its smallest amount is in micros."""
     return int(10 ** (6 - digits(currency)))
+
+
+def exact(picos: int) -> int:
+    """Micros: millionths of them to the nearest one, whatever can be paid."""
+    return round(Fraction(picos, MICROS))
 
 
 def payable(picos: int, currency: str) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
+from operator import add
 from typing import Any
 
 from billing.rollups.selectors import DAY, HOUR, sums, total
@@ -17,25 +19,30 @@ _MEASURES = {
     "requests": "requests",
     "characters": "characters",
     "charged": "billed_characters",
+    "topped_up": "top_up_characters",
     "audio_ms": "audio_ms",
     "failures": "failures",
+    "interrupted": "interrupted",
 }
 _COLUMNS = tuple(_MEASURES.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What was used. `charged`: characters that are charged for."""
+    """What was used. `charged`: characters that are charged for; `topped_up`: further ones that
+    are paid for, where a price has a minimum a request; `interrupted`: requests whose playback had
+    a gap."""
 
     requests: int = 0
     characters: int = 0
     charged: int = 0
+    topped_up: int = 0
     audio_ms: int = 0
     failures: int = 0
+    interrupted: int = 0
 
-    @property
-    def audio_minutes(self) -> float:
-        return self.audio_ms / 60_000
+    def __add__(self, other: Used) -> Used:
+        return Used(*map(add, astuple(self), astuple(other)))
 
     @property
     def audio_seconds(self) -> float:
@@ -75,11 +82,36 @@ def by_day(tenant: Tenant, since: datetime, until: datetime) -> list[Period]:
     return _periods(tenant, since, until, "day", DAY)
 
 
-def by_key(tenant: Tenant, since: datetime, until: datetime) -> list[KeyUse]:
-    """Who used most comes first, and of equals the console last."""
-    rows = sums(since, until, _COLUMNS, by=("key_id",), tenant_id=tenant.pk)
+def by_key(
+    tenant: Tenant, since: datetime, until: datetime, voices: Iterable[str] | None = None
+) -> list[KeyUse]:
+    """Who used most comes first, and of equals the console last. `voices`: with those alone."""
+    scope: dict[str, Any] = {} if voices is None else {"voice__in": list(voices)}
+    rows = sums(since, until, _COLUMNS, by=("key_id",), tenant_id=tenant.pk, **scope)
     uses = _key_uses(rows)
     return sorted(uses, key=lambda use: (-use.used.charged, *_console_last(use)))
+
+
+def by_part(
+    tenant: Tenant, since: datetime, until: datetime, column: str
+) -> list[tuple[str, Used]]:
+    """By `voice` or `model`; who used most comes first."""
+    rows = sums(since, until, _COLUMNS, by=(column,), tenant_id=tenant.pk)
+    uses = [(row[column], _used(row)) for row in rows]
+    return sorted(uses, key=lambda use: (-use[1].charged, use[0]))
+
+
+def charged_by_key(tenant: Tenant, since: datetime, until: datetime) -> dict[int, int]:
+    """Characters, by the number of each key that used any."""
+    rows = sums(since, until, ("billed_characters",), by=("key_id",), tenant_id=tenant.pk)
+    return {row["key_id"]: row["billed_characters"] for row in rows if row["key_id"]}
+
+
+def charged_by_tenant(tenants: Iterable[int], since: datetime, until: datetime) -> dict[int, int]:
+    """Characters, of those that used any: for who runs the installation."""
+    names = ("billed_characters",)
+    rows = sums(since, until, names, by=("tenant_id",), tenant_id__in=list(tenants))
+    return {row["tenant_id"]: row["billed_characters"] for row in rows}
 
 
 def by_day_and_key(tenant: Tenant, since: datetime, until: datetime) -> list[KeyUse]:

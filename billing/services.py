@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from billing.models import Reservation, UsageEvent
 from billing.prices.rates import VoiceKind
-from billing.prices.selectors import terms_in_force
+from billing.prices.selectors import book_in_force
 from billing.rating import Outcome
 from billing.rollups import services as rollups
-from billing.statements import insert_new
+from billing.statements import Row, insert_new
 from ttsapp import ids
 
 BATCH = 500
@@ -68,7 +68,7 @@ def reserve(request: Metered) -> None:
 
 def reserve_all(requests: Iterable[Metered]) -> None:
     """One statement, which commits by itself."""
-    insert_new([_reservation(request) for request in requests])
+    insert_new(Reservation, [_reservation(request) for request in requests])
 
 
 def settle(request: Metered, usage: Usage) -> bool:
@@ -81,12 +81,13 @@ def settle_all(ended: Iterable[tuple[Metered, Usage]]) -> set[UUID]:
     """Writes the one event of each request, adds them to the sums and lifts the reservations.
 
     Returns which were not settled before: their primary keys alone decide."""
+    now = timezone.now()
     # In one order everywhere: two transactions with the same requests cannot block each other.
-    events = sorted((_event(*each) for each in ended), key=lambda event: event.pk)
-    first = insert_new(events)
-    Reservation.objects.filter(pk__in=[event.pk for event in events]).delete()
-    rollups.add(first)
-    return {event.pk for event in first}
+    events = sorted((_event(*each, now) for each in ended), key=lambda event: event["id"].int)
+    first = insert_new(UsageEvent, events)
+    Reservation.objects.filter(pk__in=[event["id"] for event in events]).delete()
+    rollups.add(event for event in events if event["id"] in first)
+    return first
 
 
 def close_orphans(older_than: timedelta, note: Callable[[Metered], object]) -> int:
@@ -113,50 +114,55 @@ def _orphans(limit: datetime) -> QuerySet[Reservation]:
     return Reservation.objects.filter(created_at__lte=limit).order_by("pk")
 
 
-def _reservation(request: Metered) -> Reservation:
-    return Reservation(
-        id=request.id,
-        tenant_id=request.tenant_id,
-        key_id=request.key_id,
-        model=request.model,
-        voice=request.voice,
-        transport=request.transport,
-        response_format=request.response_format,
-        seed=request.seed,
-        characters=request.characters,
-        created_at=_started(request),
-    )
+def _whose(request: Metered) -> Row:
+    """What a reservation and its event have in common."""
+    return {
+        "id": request.id,
+        "tenant_id": request.tenant_id,
+        "key_id": request.key_id,
+        "model": request.model,
+        "voice": request.voice,
+        "voice_kind": request.voice_kind.value,
+    }
 
 
-def _event(request: Metered, usage: Usage) -> UsageEvent:
+def _reservation(request: Metered) -> Row:
+    return {
+        **_whose(request),
+        "transport": request.transport,
+        "response_format": request.response_format,
+        "seed": request.seed,
+        "characters": request.characters,
+        "created_at": _started(request),
+    }
+
+
+def _event(request: Metered, usage: Usage, now: datetime) -> Row:
     started = _started(request)
-    terms = terms_in_force(request.tenant_id, started.date())
-    return UsageEvent(
-        id=request.id,
-        tenant_id=request.tenant_id,
-        key_id=request.key_id,
-        model=request.model,
-        voice=request.voice,
-        voice_kind=request.voice_kind.value,
-        started_at=started,
-        settled_at=timezone.now(),
-        outcome=usage.outcome,
-        characters=usage.characters,
-        billed_characters=usage.billed_characters,
-        audio_ms=usage.audio_ms,
-        frames=usage.frames,
-        text_tokens=usage.text_tokens,
+    book = book_in_force(request.tenant_id, started.date())
+    terms = book.version(started.date()).terms if book else None
+    return {
+        **_whose(request),
+        "started_at": started,
+        "settled_at": now,
+        "outcome": usage.outcome.value,
+        "characters": usage.characters,
+        "billed_characters": usage.billed_characters,
+        "audio_ms": usage.audio_ms,
+        "frames": usage.frames,
+        "text_tokens": usage.text_tokens,
         # Whole microseconds, as the sums have them.
-        talker_ms=round(usage.talker_ms, 3),
-        predictor_ms=round(usage.predictor_ms, 3),
-        codec_ms=round(usage.codec_ms, 3),
-        first_audio_ms=usage.first_audio_ms,
-        underruns=usage.underruns,
-        finish_reason=usage.finish_reason,
-        engine=usage.engine,
-        price_version=terms.version if terms else None,
-        top_up_characters=terms.top_up(usage.billed_characters) if terms else 0,
-    )
+        "talker_ms": round(usage.talker_ms, 3),
+        "predictor_ms": round(usage.predictor_ms, 3),
+        "codec_ms": round(usage.codec_ms, 3),
+        "first_audio_ms": usage.first_audio_ms,
+        "underruns": usage.underruns,
+        "finish_reason": usage.finish_reason,
+        "engine": usage.engine,
+        "price_version": terms.version if terms else None,
+        "price_book": book.slug if book else "",
+        "top_up_characters": terms.top_up(usage.billed_characters) if terms else 0,
+    }
 
 
 def _metered(orphan: Reservation) -> Metered:
@@ -166,6 +172,7 @@ def _metered(orphan: Reservation) -> Metered:
         key_id=orphan.key_id,
         model=orphan.model,
         voice=orphan.voice,
+        voice_kind=VoiceKind(orphan.voice_kind),
         transport=orphan.transport,
         response_format=orphan.response_format,
         seed=orphan.seed,

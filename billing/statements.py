@@ -4,10 +4,11 @@ thousands of rows without a second look at each value."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, TypeVar
+from operator import itemgetter
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -15,24 +16,28 @@ from django.db.models import Field, JSONField, Model, QuerySet
 from psycopg.abc import Buffer
 from psycopg.adapt import Loader
 
-Row = TypeVar("Row", bound=Model)
+# A row as it is stored: by the names that a model's instances have for its columns.
+Row = Mapping[str, Any]
+Column = tuple[Any, ...]
 
 # SQLite takes 32,766 parameters, and no table here has 60 columns.
 _ROWS = 500
+_SHORT = 100
+_NUMBERS: set[type] = {int, float}
 
 
-def insert_new(rows: Sequence[Row]) -> list[Row]:
-    """Inserts the rows whose primary key is not there yet, and returns those.
+def insert_new(model: type[Model], rows: Sequence[Row]) -> set[Any]:
+    """Inserts the rows whose primary key is not there yet, and returns their keys.
 
-    Each is inserted as it stands: with every field set, also those that saving would set."""
-    inserted = set(_execute(rows, "ON CONFLICT DO NOTHING RETURNING {key}"))
-    return [row for row in rows if row.pk in inserted]
+    A row names every column, also those that saving would set: an instance for each row would cost
+    more than all else that is done for it."""
+    return set(_execute(model, rows, "ON CONFLICT DO NOTHING RETURNING {key}"))
 
 
-def add_up(rows: Sequence[Row], names: Sequence[str]) -> None:
+def add_up(model: type[Model], rows: Sequence[Row], names: Sequence[str]) -> None:
     """Inserts the rows; where a primary key is there, adds these fields to that row instead."""
     sums = ", ".join(f"{name} = {{table}}.{name} + excluded.{name}" for name in names)
-    list(_execute(rows, f"ON CONFLICT ({{key}}) DO UPDATE SET {sums}"))
+    list(_execute(model, rows, f"ON CONFLICT ({{key}}) DO UPDATE SET {sums}"))
 
 
 def read_rows(rows: QuerySet[Any, Any]) -> list[tuple[Any, ...]]:
@@ -57,25 +62,25 @@ def _moment(data: bytes) -> datetime:
     return datetime.fromisoformat(data.decode()).replace(tzinfo=UTC)
 
 
-def _execute(rows: Sequence[Row], conflict: str) -> Iterator[Any]:
+def _execute(model: type[Model], rows: Sequence[Row], conflict: str) -> Iterator[Any]:
     """The primary keys of the rows that it returns, if it does."""
+    meta, quote = model._meta, connection.ops.quote_name
+    names = {"table": quote(meta.db_table), "key": quote(str(meta.pk.column))}
+    columns = ", ".join(quote(str(field.column)) for field in meta.concrete_fields)
+    values = itemgetter(*(field.attname for field in meta.concrete_fields))
     for start in range(0, len(rows), _ROWS):
-        part = rows[start : start + _ROWS]
-        meta, quote = part[0]._meta, connection.ops.quote_name
-        names = {"table": quote(meta.db_table), "key": quote(str(meta.pk.column))}
-        columns = ", ".join(quote(str(field.column)) for field in meta.concrete_fields)
-        source, values = _source(part, meta.concrete_fields)
+        part = list(zip(*map(values, rows[start : start + _ROWS]), strict=True))
+        source, parameters = _source(meta.concrete_fields, part)
         sql = f"INSERT INTO {names['table']} ({columns}) {source} {conflict.format(**names)}"
         with connection.cursor() as cursor:
-            cursor.execute(sql, values)
+            cursor.execute(sql, parameters)
             if cursor.description:
                 yield from [meta.pk.to_python(found) for (found,) in cursor.fetchall()]
 
 
-def _source(rows: Sequence[Row], fields: Sequence[Field[Any, Any]]) -> tuple[str, list[Any]]:
+def _source(fields: Sequence[Field[Any, Any]], columns: Sequence[Column]) -> tuple[str, list[Any]]:
     """The rows in SQL. Postgres takes a column as one value, and that as its text: the driver
     would take longer over a statement of thousands, or an array's elements, than the database."""
-    columns = [[getattr(row, field.attname) for row in rows] for field in fields]
     if connection.vendor == "postgresql":
         arrays = ", ".join(f"%s::{field.db_type(connection)}[]" for field in fields)
         return f"SELECT * FROM unnest({arrays})", list(map(_array, fields, columns))
@@ -85,16 +90,21 @@ def _source(rows: Sequence[Row], fields: Sequence[Field[Any, Any]]) -> tuple[str
     ]
     row = f"({', '.join(['%s'] * len(fields))})"
     values = [value for each in zip(*stored, strict=True) for value in each]
-    return f"VALUES {', '.join([row] * len(rows))}", values
+    return f"VALUES {', '.join([row] * len(columns[0]))}", values
 
 
-def _array(field: Field[Any, Any], column: list[Any]) -> str:
+def _array(field: Field[Any, Any], column: Column) -> str:
     """As Postgres writes an array. JSON is known by its field alone: any other value by its
     type."""
     if isinstance(field, JSONField):
-        column = [
+        column = tuple(
             None if value is None else json.dumps(value, cls=field.encoder) for value in column
-        ]
+        )
+    kinds = set(map(type, column))
+    if kinds <= _NUMBERS:
+        return f"{{{repr(list(column))[1:-1]}}}"
+    if len(kinds) == 1:
+        return f"{{{','.join(map(_WRITTEN.get(kinds.pop(), _quoted), column))}}}"
     return f"{{{','.join([_WRITTEN.get(type(value), _quoted)(value) for value in column])}}}"
 
 
@@ -103,10 +113,17 @@ def _quoted(value: Any) -> str:
     return f'"{escaped}"'
 
 
+@lru_cache(maxsize=10_000)
+def _known(text: str) -> str:
+    """Names of models, voices and formats come again and again."""
+    return _quoted(text)
+
+
 _WRITTEN: dict[type, Callable[[Any], str]] = {
     int: str,
     float: repr,
-    UUID: str,
+    str: lambda text: _known(text) if len(text) < _SHORT else _quoted(text),
+    UUID: lambda value: f"{value.int:032x}",
     bytes: lambda value: f'"\\\\x{value.hex()}"',
     datetime: datetime.isoformat,
     type(None): lambda _: "NULL",

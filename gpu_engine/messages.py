@@ -43,6 +43,7 @@ class Submit(Message, frozen=True):
     With `word_times` the text itself comes too, for the aligner.
 
     `embedding` is float32 and `reference_codes` uint16 [frames, groups], both little-endian.
+    `artifact` is a clone's id: what it is kept under can be asked for by it.
     """
 
     stream: int
@@ -61,6 +62,7 @@ class Submit(Message, frozen=True):
     word_times: bool = False
     text: str = ""
     share: float = 1.0
+    artifact: bytes = b""
 
 
 class Extend(Message, frozen=True):
@@ -93,6 +95,8 @@ Act = Literal["look", "pin", "unpin", "unload"]
 
 
 class KeepVoice(Message, frozen=True):
+    """A clone may be called by its artifact's id: the answer says who that is."""
+
     ask: int
     speaker: Speaker
     act: Act
@@ -112,12 +116,13 @@ ToCore = Submit | Extend | CancelStream | EncodeClip | KeepVoice | BeginTrace
 
 
 class CoreReady(Message, frozen=True):
-    """The checkpoint is loaded and a first synthesis has passed."""
+    """The checkpoint is loaded and a first synthesis has passed. `hardware`: the device's name."""
 
     fingerprint: str
     device: str
     capacity: int
     can_encode_voice: bool
+    hardware: str = ""
 
 
 class CoreFailed(Message, frozen=True):
@@ -132,11 +137,13 @@ class StreamAccepted(Message, frozen=True):
 
 
 class AudioChunk(Message, frozen=True):
-    """Signed 16-bit little-endian mono samples; `first_sample` counts delivered samples."""
+    """Signed 16-bit little-endian mono samples; `first_sample` counts delivered samples. `decoded`
+    is when the first of them was, on the machine's monotonic clock."""
 
     stream: int
     pcm: bytes
     first_sample: int
+    decoded: float = 0.0
 
 
 class StreamWords(Message, frozen=True):
@@ -200,6 +207,22 @@ class CacheCounters(msgspec.Struct, frozen=True, array_like=True):
     most: int
 
 
+class WaitTimes(msgspec.Struct, frozen=True, array_like=True):
+    """Over the last minute."""
+
+    rows: int
+    median_ms: float
+    p95_ms: float
+
+
+class MemoryUse(msgspec.Struct, frozen=True, array_like=True):
+    """Bytes: what the core holds, by part; what is free beside it, and what there is in all."""
+
+    parts: dict[str, int]
+    free: int
+    total: int
+
+
 class Held(msgspec.Struct, frozen=True, array_like=True):
     """What all caches have of one speaker."""
 
@@ -260,6 +283,8 @@ class CoreStatus(Message, frozen=True):
     lead_low_ms: int = 0
     lead_median_ms: int = 0
     pinned: tuple[Held, ...] = ()
+    waits: dict[str, WaitTimes] = {}
+    memory: MemoryUse = MemoryUse({}, 0, 0)
 
 
 ToFront = (

@@ -8,10 +8,12 @@ from typing import Any
 from celery import Celery
 from celery.signals import beat_embedded_init
 
+from ttsapp import folder_queue
 from ttsapp.processes import end_with
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ttsapp.settings")
 
+folder_queue.register()
 app = Celery("parlance")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
@@ -20,12 +22,20 @@ app.conf.beat_schedule = {
     "close-orphans": {"task": "billing.close_orphans", "schedule": 300.0},
     "issue-invoices": {"task": "billing.issue_invoices", "schedule": 3600.0},
     "note-engines": {"task": "billing.note_engines", "schedule": 60.0},
+    "note-engines-for-pages": {"task": "console.note_engines", "schedule": 60.0},
     "add-up-sales": {"task": "billing.add_up_sales", "schedule": 300.0, "args": (2,)},
     "add-up-years-sales": {"task": "billing.add_up_sales", "schedule": 86_400.0, "args": (366,)},
     "make-partitions": {"task": "billing.make_partitions", "schedule": 6 * 3600.0},
     "reconcile": {"task": "billing.reconcile", "schedule": 3600.0},
+    "remove-expired-audio": {"task": "speech.remove_expired", "schedule": 600.0},
     "prune-answers": {"task": "idempotency.prune", "schedule": 60.0},
     "delete-ended-voices": {"task": "voices.delete_ended", "schedule": 3600.0},
+    # A round that is late is left to the next.
+    "unload-deleted-voices": {
+        "task": "voices.unload_deleted",
+        "schedule": 2.0,
+        "options": {"expires": 2.0},
+    },
     "renew-outdated-voices": {"task": "voices.renew_outdated", "schedule": 120.0},
     "evaluate-alerts": {"task": "alerts.evaluate", "schedule": 60.0},
     # A round that is late is left to the next: they do not pile up behind slow receivers.

@@ -34,10 +34,13 @@ WRITE_AGAIN_SECONDS = (0.1, 0.5, 2.0, 10.0, 30.0, 60.0, 120.0)
 async def read(
     function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Result:
-    """Calls a selector in a reading thread. Raises ApiError 503 while the database is away."""
+    """Calls a selector in a reading thread. Raises ApiError 503 while the database is away, and
+    DataError for a value that it cannot look for, which no later attempt would change."""
     try:
         async with asyncio.timeout(READ_SECONDS):
             return await _run(readers(), partial(function, *args, **kwargs))
+    except DataError:
+        raise
     except (DatabaseError, TimeoutError) as error:
         log.error("the database does not answer", error=repr(error))
         raise unavailable() from error
@@ -65,6 +68,18 @@ async def write_surely(
             log.error("not written yet", what=function.__qualname__, error=str(error))
             await asyncio.sleep(pause)
     return await write(function, *args, **kwargs)
+
+
+def can_hold(text: str) -> bool:
+    """Postgres has no NUL in its texts: one with it is nothing's name."""
+    return "\0" not in text
+
+
+def refused(error: DataError) -> ApiError:
+    """Where nobody looked at a value before the database did."""
+    log.error("the database refuses a value", error=repr(error))
+    message = "A value of the request cannot be kept or looked for: it is too large, or has a NUL."
+    return ApiError(400, "invalid_value", message)
 
 
 def unavailable() -> ApiError:

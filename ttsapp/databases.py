@@ -57,14 +57,15 @@ def _postgres(url: str, threads: int) -> dict[str, Any]:
     parts = urlsplit(url)
     options: dict[str, Any] = dict(parse_qsl(parts.query))
     # One connection for each reading and each writing thread, and as many again for the pages.
-    options["pool"] = {"min_size": 1, "max_size": 3 * threads, "timeout": 5}
+    # What cannot be made is given up soon, and tried again by who asks next: the pool would wait
+    # for minutes between its last tries, with the server up again.
+    options["pool"] = {"min_size": 1, "max_size": 3 * threads, "timeout": 5, "reconnect_timeout": 2}
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "ttsapp.postgres",
         "NAME": unquote(parts.path.lstrip("/")),
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
         "HOST": unquote(parts.hostname or ""),
         "PORT": str(parts.port or ""),
-        "CONN_HEALTH_CHECKS": True,
         "OPTIONS": options,
     }

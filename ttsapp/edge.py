@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
+from functools import lru_cache
 from io import BytesIO
 from typing import Any
+from uuid import UUID
 
 import msgspec
 import structlog
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from django.core.handlers.exception import convert_exception_to_response
+from django.http.response import HttpResponseBase
+from django.urls import ResolverMatch, resolve
 
 from ttsapp import background, context, ids, stopping
 from ttsapp.dialects import registry
+from ttsapp.dialects.dialect import Rendered
 from ttsapp.engine import client
 from ttsapp.errors import ApiError, BrokenStreamError
 from ttsapp.http import is_api
@@ -23,6 +28,7 @@ from ttsapp.limits import stores as limits
 from ttsapp.middleware import RequestContext
 from ttsapp.server import connection
 from ttsapp.speech.text import detect
+from ttsapp.voices import lookout
 
 log = structlog.get_logger()
 
@@ -78,12 +84,23 @@ class PagesAndApi(ASGIHandler):
         self._api: Any = convert_exception_to_response(RequestContext(inside))
 
     async def __call__(self, scope: Message, receive: Any, send: Any) -> None:
+        # No address has one, no id and no name: what lies there is looked for as for any other.
+        scope["path"] = scope["path"].replace("\0", "\ufffd")
         context.connection.set(connection.of(scope))
         context.origin.set(context.origin_of(scope))
         if is_api(scope["path"]):
             await self._answer(scope, receive, send)
         else:
             await super().__call__(scope, receive, send)
+
+    def resolve_request(self, request: Any) -> ResolverMatch:
+        """An API's few addresses lead to the same views: Django compares each with some sixty."""
+        found: ResolverMatch
+        if not is_api(request.path_info):
+            found = super().resolve_request(request)
+            return found
+        found = request.resolver_match = _view_at(request.path_info)
+        return found
 
     async def _answer(self, scope: Message, receive: Receive, send: Send) -> None:
         body = await _whole_body(receive)
@@ -93,6 +110,7 @@ class PagesAndApi(ASGIHandler):
         django: Any = self
         with stopping.cut_short():
             client.watch()
+            response: HttpResponseBase | None = None
             try:
                 request = ASGIRequest(scope, BytesIO(body))
                 response = await self._api(request)
@@ -103,6 +121,21 @@ class PagesAndApi(ASGIHandler):
                 raise BrokenStreamError from None
             finally:
                 client.forget()
+                await _close(response)
+
+
+async def _close(response: HttpResponseBase | None) -> None:
+    """What makes an answer that is sent no further ends now, not when it is forgotten: an error
+    that is under way remembers it."""
+    chunks: Any = getattr(response, "_iterator", None)
+    if isinstance(chunks, AsyncGenerator):
+        await chunks.aclose()
+
+
+@lru_cache(512)
+def _view_at(path: str) -> ResolverMatch:
+    """Raises Resolver404, which is not remembered."""
+    return resolve(path)
 
 
 class _Client:
@@ -153,8 +186,10 @@ class Lifespan:
                 detect.load_beside()
                 # What is loaded stays: no first audio waits while it is looked through for garbage.
                 gc.freeze()
+                lookout.begin()
                 await send({"type": "lifespan.startup.complete"})
             else:
+                lookout.end()
                 await background.drain(DRAIN_SECONDS)
                 await client.close()
                 await limits.close()
@@ -163,11 +198,26 @@ class Lifespan:
 
 
 class RefuseUnknownSockets:
-    """403 in the handshake for a path that no socket lives at."""
+    """404 in the handshake for a path that no socket lives at, in its API's shape."""
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         log.info("socket refused", path=scope["path"], code="unknown_url")
+        message = f"There is no socket at {scope['path'][:200]}."
+        error = ApiError(404, "unknown_url", message)
+        await refuse_handshake(scope, send, registry.of(scope["path"]).render(error), ids.uuid7())
+
+
+async def refuse_handshake(scope: Any, send: Send, rendered: Rendered, id_: UUID) -> None:
+    """With a true status where the server can answer a handshake with one, else its 403."""
+    if "websocket.http.response" not in (scope.get("extensions") or {}):
         await send({"type": "websocket.close"})
+        return
+    named = {"content-type": rendered.content_type, "x-request-id": str(id_), **rendered.headers}
+    headers = [(name.lower().encode(), value.encode()) for name, value in named.items()]
+    start = {"type": "websocket.http.response.start", "status": rendered.status}
+    await send({**start, "headers": headers})
+    body = msgspec.json.encode(rendered.body)
+    await send({"type": "websocket.http.response.body", "body": body})
 
 
 def _claimed_length(scope: Message) -> int:

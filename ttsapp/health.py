@@ -8,9 +8,8 @@ from django.conf import settings
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
 
-from gpu_engine.proto import engine_pb2
 from ttsapp import database
-from ttsapp.engine.client import client
+from ttsapp.engine.client import AWAY, Standing, client
 from ttsapp.errors import ApiError
 from ttsapp.http import json_response
 
@@ -25,9 +24,10 @@ async def livez(request: HttpRequest) -> HttpResponse:
 
 async def readyz(request: HttpRequest) -> HttpResponse:
     """200 when a request would be served: the database answers, what is written about it has room
-    on the disk, and the engine takes streams."""
-    parts = {"database": await _database(), "disk": _disk(), "engine": await _engine()}
-    is_ready = parts == {"database": "ok", "disk": "ok", "engine": "ready"}
+    on the disk, and an engine takes streams. `engine` is ready when every model can be had."""
+    engine = await client().standing()
+    parts = {"database": await _database(), "disk": _disk(), "engine": _told(engine)}
+    is_ready = (parts["database"], parts["disk"]) == ("ok", "ok") and engine.takes_streams
     headers = {} if is_ready else {"Retry-After": "1"}
     return json_response(parts, 200 if is_ready else 503, headers)
 
@@ -51,9 +51,5 @@ def _ask() -> None:
         cursor.execute("SELECT 1")
 
 
-async def _engine() -> str:
-    try:
-        status = await client().status()
-    except ApiError:
-        return "down"
-    return engine_pb2.EngineStatus.State.Name(status.state).removeprefix("STATE_").lower()
+def _told(engine: Standing) -> str:
+    return "down" if engine.state == AWAY else engine.state

@@ -104,6 +104,19 @@ def is_public(address: str) -> bool:
     return inner is None or is_public(str(inner))
 
 
+def may_lead_out(host: str, allowed: Sequence[str] = ()) -> bool:
+    """False for what is an address of ours by its writing, in any that the system understands. A
+    name may stand for anything, but `localhost`."""
+    if host == "localhost" or host.endswith(".localhost"):
+        host = "127.0.0.1"
+    with suppress(OSError):
+        host = socket.inet_ntoa(socket.inet_aton(host))
+    try:
+        return is_public(host) or _is_within(host, allowed)
+    except ValueError:
+        return True
+
+
 def _last(address: IPv6Address) -> IPv4Address:
     return IPv4Address(int(address) & 0xFFFF_FFFF)
 

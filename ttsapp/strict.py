@@ -17,6 +17,9 @@ _WANTED: dict[Any, str] = {
     float: "a number",
     list: "a list",
     dict: "an object",
+    bool | str: "true, false or text in quotes",
+    list[float]: "a list of numbers",
+    list[str]: "a list of texts",
 }
 _WANTED_ELSE = 'text in quotes, or an object {"id": text}'
 _SENT: dict[Any, str] = {
@@ -36,10 +39,13 @@ def fields(
     *,
     within: str = "",
     has_nulls: bool = False,
+    needed: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     """The fields of a JSON object, each of its known type. Raises ApiError 400.
 
-    `within`: the field whose value the object is. `has_nulls`: null is the same as left out."""
+    `within`: the field whose value the object is. `has_nulls`: null is the same as left out.
+    `needed`: what the caller requires of some; nobody is told to leave it, or what is required,
+    out."""
     raw = _object(body, within)
     prefix = f"{within}." if within else ""
     if has_nulls:
@@ -53,7 +59,11 @@ def fields(
         if name not in raw:
             said = prefix + name
             raise invalid(f"The field {said} is required: add it.", said, "missing_field")
-    return {name: _typed(prefix + name, value, known[name]) for name, value in raw.items()}
+    missed = (*required, *needed)
+    return {
+        name: _typed(prefix + name, value, known[name], may_leave=name not in missed)
+        for name, value in raw.items()
+    }
 
 
 def check_choice(values: Mapping[str, Any], name: str, choices: tuple[str, ...]) -> None:
@@ -76,16 +86,16 @@ def _object(body: bytes, within: str) -> dict[str, msgspec.Raw]:
         raise invalid(message, None, "invalid_json") from None
 
 
-def _typed(name: str, value: msgspec.Raw, kind: Any) -> Any:
+def _typed(name: str, value: msgspec.Raw, kind: Any, *, may_leave: bool) -> Any:
     try:
         return msgspec.json.decode(value, type=kind)
     except msgspec.ValidationError:
-        raise _wrong(name, value, kind) from None
+        raise _wrong(name, value, kind, may_leave) from None
     except (msgspec.DecodeError, RecursionError):
         raise invalid(f"{name} is not valid JSON text.", name, "invalid_json") from None
 
 
-def _wrong(name: str, value: msgspec.Raw, kind: Any) -> ApiError:
+def _wrong(name: str, value: msgspec.Raw, kind: Any, may_leave: bool) -> ApiError:
     """Of the wrong type, or of the right one and out of its bounds."""
     try:
         sent = msgspec.json.decode(value)
@@ -95,8 +105,9 @@ def _wrong(name: str, value: msgspec.Raw, kind: Any) -> ApiError:
         message = f"{name} {sent} is out of range: send {_WANTED[int]}{_bounds(kind)}."
         return invalid(message, name)
     wanted = _WANTED.get(_plain(kind), _WANTED_ELSE) + _bounds(kind)
-    message = f"{name} is {_SENT.get(type(sent), 'null')}: send {wanted}, or leave the field out."
-    return invalid(message, name, "invalid_type")
+    message = f"{name} is {_SENT.get(type(sent), 'null')}: send {wanted}"
+    rest = ", or leave the field out." if may_leave else "."
+    return invalid(message + rest, name, "invalid_type")
 
 
 def _plain(kind: Any) -> Any:

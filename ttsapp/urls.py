@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from ttsapp import health
+from ttsapp import database, health
 from ttsapp.api.problems import MANAGEMENT
 from ttsapp.dialects import registry
 from ttsapp.dialects.cartesia import urls as cartesia
@@ -19,6 +22,7 @@ from ttsapp.dialects.deepgram import urls as deepgram
 from ttsapp.dialects.elevenlabs import urls as elevenlabs
 from ttsapp.errors import ApiError
 from ttsapp.http import error_response, is_api
+from ttsapp.keys import credentials
 from ttsapp.voices.metrics import metrics
 
 # One door for people, with its second factor and its limit on guesses.
@@ -48,6 +52,8 @@ urlpatterns = [
     path("", include("ttsapp.accounts.urls")),
     path("console", RedirectView.as_view(pattern_name="console:home")),
     path("console/", include("ttsapp.console.urls")),
+    path("platform", RedirectView.as_view(pattern_name="platform:overview")),
+    path("platform/", RedirectView.as_view(pattern_name="platform:overview")),
     path("platform/", include("ttsapp.console.platform_urls")),
     path("favicon.ico", RedirectView.as_view(url="/static/console/icon.svg")),
     path("admin/", admin.site.urls),
@@ -55,19 +61,27 @@ urlpatterns = [
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _page(request, 404, "unknown_url", "There is nothing at this address.")
+    error = ApiError(404, "unknown_url", "There is nothing at this address.")
+    return _page(request, error)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _page(request, 403, "forbidden", "You may not do this.")
+    """Who refuses for another reason than the role says which."""
+    message = str(exception) or (
+        "Your role does not allow this: ask an owner of the account, or whoever runs this "
+        "installation."
+    )
+    return _page(request, ApiError(403, "forbidden", message))
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _page(request, 400, "bad_request", "This request cannot be understood.")
+    return _page(request, ApiError(400, "bad_request", "This request cannot be understood."))
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return _page(request, 500, "internal_error", "Something went wrong on our side.")
+    if isinstance(sys.exception(), (OperationalError, InterfaceError)):
+        return _page(request, database.unavailable())
+    return _page(request, ApiError(500, "internal_error", "Something went wrong on our side."))
 
 
 handler400 = bad_request
@@ -76,7 +90,14 @@ handler404 = not_found
 handler500 = server_error
 
 
-def _page(request: HttpRequest, status: int, code: str, message: str) -> HttpResponse:
-    if is_api(request.path_info) or MANAGEMENT.owns(request.path_info):
-        return error_response(ApiError(status, code, message), registry.of(request.path_info))
-    return render(request, "error.html", {"message": message, "status": status}, status=status)
+def _page(request: HttpRequest, error: ApiError) -> HttpResponse:
+    """JSON for programs, which send a key where people's browsers have cookies. A page asks nothing
+    of the session or the database: either may be what is broken."""
+    path, has_key = request.path_info, credentials.of_request(request) != ""
+    if has_key or is_api(path) or MANAGEMENT.owns(path):
+        return error_response(error, registry.of_request(request))
+    content = {"message": error.message, "status": error.status}
+    response = HttpResponse(render_to_string("error.html", content), status=error.status)
+    if error.retry_after_ms is not None:
+        response["Retry-After"] = str(-(-error.retry_after_ms // 1000))
+    return response

@@ -25,7 +25,7 @@ from ttsapp.tenants.models import Tenant
 
 Questions = Mapping[str, Callable[[], object]]
 # Costs are shared out without a further question.
-_NOTHING = Figures(0, *[Fraction(0)] * 4)
+_NOTHING = Figures(0, *[Fraction(0)] * 6)
 
 
 def questions(tenant: Tenant) -> Questions:
@@ -74,10 +74,9 @@ def _of_all() -> Questions:
         "all tenants' month by tenant": lambda: sums(month, end, names, by=("tenant_id",)),
         "costs of the month": lambda: costs.totals(month.date(), today),
         "costs of the year, by day": lambda: costs.totals(year.date(), today),
-        "costs of the year, by tenant": lambda: attribution.by_tenant(
+        "costs of the year, by tenant and voice": lambda: attribution.by_tenant_and_voice(
             year.date(), today, _NOTHING, {}
         ),
-        "costs of the year, by voice": lambda: attribution.by_voice(year.date(), today, _NOTHING),
         "what all tenants earned in the year": lambda: earned(
             year.date(), today, settings.CURRENCY
         ),

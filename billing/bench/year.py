@@ -10,8 +10,8 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from billing.invoices.models import Seller
-from billing.invoices.parties import save_details, save_seller
+from billing.invoices.models import BillingDetails, Seller
+from billing.invoices.parties import save_seller
 from billing.prices import day_sales, uses
 from billing.prices.rates import ANY, Rate, Tier
 from billing.prices.selectors import kept
@@ -95,9 +95,17 @@ def _sell(until: date) -> None:
     kept.forget()
     seller = save_seller(SYSTEM, Seller(), name="Seller", prefix="S-")
     open_since = (until.replace(day=1) - DAY).replace(day=1)
-    for tenant in Tenant.objects.all():
-        fields = {"name": tenant.name, "next_month": open_since, "is_prepaid": True}
-        save_details(SYSTEM, tenant, seller=seller, **fields)
+    # As if all that is older had been invoiced: `save_details` would have each month accounted for.
+    BillingDetails.objects.bulk_create(
+        BillingDetails(
+            tenant=tenant,
+            seller=seller,
+            name=tenant.name,
+            next_month=open_since,
+            is_prepaid=True,
+        )
+        for tenant in Tenant.objects.all()
+    )
     day_sales.add_up(uses.months(until - DAYS * DAY, until))
 
 

@@ -42,6 +42,7 @@ def _figures(
     target: Fraction,
 ) -> ClassFigures:
     price = hours[-1].per_hour if hours else selectors.price_now(row)
+    is_unpriced = any(each.per_hour is None for each in hours)
     full = at_target = even = None
     if price is not None and speed:
         full = formulas.at_speed(Fraction(price), speed)
@@ -52,7 +53,7 @@ def _figures(
         row.name,
         sum((each.up for each in hours), Fraction(0)),
         sum((each.busy for each in hours), Fraction(0)),
-        sum((each.cost for each in hours), Fraction(0)),
+        None if is_unpriced else sum((each.cost for each in hours), Fraction(0)),
         price,
         speed,
         full,

@@ -3,26 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, field
+from datetime import date, timedelta
 from fractions import Fraction
 
 from billing.costs import formulas
 
 
 @dataclass(frozen=True, slots=True)
+class Charged:
+    """Characters: of texts that were spoken, and on top of them for a price's minimum."""
+
+    spoken: int = 0
+    top_ups: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Figures:
-    """`characters`: charged ones, a price's minimums included."""
+    """`characters`: charged ones, which somebody heard; `top_ups`: charged on top of them for a
+    price's minimum, of which a machine knows nothing. `up`: hours of engines, of which `unpriced`
+    have no price. `sold`: None where no price in the installation's currency holds.
+
+    What is not known is None, and never 0: the cost of hours without a price or that nobody heard
+    of, and the revenue of what was spoken without one."""
 
     characters: int
-    busy_cost: Fraction
-    idle_cost: Fraction
+    busy: Fraction
+    idle: Fraction
     fixed_cost: Fraction
-    revenue: Fraction
+    sold: Fraction | None
+    up: Fraction
+    unpriced: Fraction
+    top_ups: int = field(default=0, kw_only=True)
 
     @property
-    def cost(self) -> Fraction:
-        return self.busy_cost + self.idle_cost + self.fixed_cost
+    def busy_cost(self) -> Fraction | None:
+        return self.busy if self._is_cost_known else None
+
+    @property
+    def idle_cost(self) -> Fraction | None:
+        return self.idle if self._is_cost_known else None
+
+    @property
+    def engine_cost(self) -> Fraction | None:
+        return self.busy + self.idle if self._is_cost_known else None
+
+    @property
+    def cost(self) -> Fraction | None:
+        return self.busy + self.idle + self.fixed_cost if self._is_cost_known else None
+
+    @property
+    def revenue(self) -> Fraction | None:
+        return Fraction(0) if self.sold is None and not self.characters else self.sold
+
+    @property
+    def _is_cost_known(self) -> bool:
+        return not self.unpriced and bool(self.up or not self.characters)
 
     @property
     def busy_per_million(self) -> Fraction | None:
@@ -64,7 +100,7 @@ class ClassFigures:
     name: str
     up_hours: Fraction
     busy_hours: Fraction
-    cost: Fraction
+    cost: Fraction | None
     per_hour: int | None
     characters_per_second: Fraction | None
     at_full_load: Fraction | None
@@ -79,14 +115,20 @@ class ClassFigures:
 @dataclass(frozen=True, slots=True)
 class Part:
     """A tenant's or a voice's part of what the engines cost, by the engine time it took. Idle time
-    is shared out like busy time."""
+    is shared out like busy time. `spent`: on everybody."""
 
     name: str
     characters: int
     gpu_ms: int
     share: Fraction
-    cost: Fraction
+    spent: Fraction | None
     revenue: Fraction | None = None
+    top_ups: int = 0
+
+    @property
+    def cost(self) -> Fraction | None:
+        """Reckoned where it is shown: of a thousand tenants a page has fifty."""
+        return None if self.spent is None else self.share * self.spent
 
     @property
     def cost_per_million(self) -> Fraction | None:
@@ -94,7 +136,7 @@ class Part:
 
     @property
     def margin(self) -> Fraction | None:
-        return formulas.margin(self.revenue, self.cost) if self.revenue is not None else None
+        return formulas.margin(self.revenue, self.cost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +154,8 @@ class Report:
     voices: tuple[Part, ...]
     elsewhere: Mapping[str, int]
     unpriced: tuple[str, ...]
+
+    @property
+    def last(self) -> date:
+        """The last day that is in it."""
+        return self.until - timedelta(days=1)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 from django import forms
+from django.conf import settings
+from django.utils import timezone
 
+from billing import money
 from billing.costs.models import EngineClass, EngineHeartbeat
-from billing.fields import DayField, MoneyField
+from billing.costs.selectors import price_on
+from billing.fields import AmountField, DayField, MoneyField
 
 
 class _ClassField(forms.ModelChoiceField):  # type: ignore[type-arg]
@@ -25,9 +30,38 @@ class NameForm(forms.Form):
 
 
 class PriceForm(forms.Form):
+    """A price that others were reckoned by is changed by who has been told so."""
+
     engine_class = _ClassField()
     valid_from = DayField(label="From (UTC)")
     per_hour = MoneyField(label="Price of an hour")
+    is_sure = forms.BooleanField(required=False, label="In place of what held")
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        # What is no value has an error of its own already.
+        if not self.errors and not cleaned["is_sure"]:
+            wanted = cleaned["engine_class"], cleaned["valid_from"], cleaned["per_hour"]
+            if changed := _changed(*wanted):
+                self.add_error("is_sure", changed)
+        return cleaned
+
+
+def _changed(engine_class: EngineClass, day: date, per_hour: int) -> str:
+    """What the price would change that is known already; empty where it changes nothing. The first
+    of all prices holds for the days before it as well."""
+    prices = list(engine_class.prices.all())
+    held = price_on(prices, day)
+    if held is None or held == per_hour:
+        return ""
+    before = money.text(held, settings.CURRENCY)
+    has_begun = day <= max(timezone.now().date(), prices[0].valid_from)
+    if any(price.valid_from == day for price in prices):
+        past = ", and what days that have begun cost" if has_begun else ""
+        return f"There is a price from {day} on, {before}: tick this to change it{past}."
+    if has_begun:
+        return f"An hour of {day} was {before}: tick this to change what days that have begun cost."
+    return ""
 
 
 class EngineForm(forms.Form):
@@ -39,9 +73,7 @@ class CapacityForm(forms.Form):
     """What `bench capacity` prints: characters a second of one engine."""
 
     engine_class = _ClassField()
-    characters_per_second = forms.DecimalField(
-        min_value=0, max_digits=12, decimal_places=3, label="Characters a second"
-    )
+    characters_per_second = AmountField(places=3, label="Characters a second")
     note = forms.CharField(max_length=200, required=False, label="Note")
 
     def clean_characters_per_second(self) -> Any:

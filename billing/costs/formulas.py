@@ -10,9 +10,9 @@ from fractions import Fraction
 MILLION = 1_000_000
 
 
-def per_million(cost: Fraction, characters: int) -> Fraction | None:
-    """None where nothing was said: no number would be true."""
-    return cost * MILLION / characters if characters else None
+def per_million(cost: Fraction | None, characters: int) -> Fraction | None:
+    """None where nothing was said, or the cost is not known: no number would be true."""
+    return cost * MILLION / characters if characters and cost is not None else None
 
 
 def at_speed(
@@ -22,9 +22,9 @@ def at_speed(
     return per_hour * MILLION / (3600 * characters_per_second * utilisation)
 
 
-def margin(revenue: Fraction, cost: Fraction) -> Fraction | None:
-    """The share of the revenue that is left."""
-    return (revenue - cost) / revenue if revenue else None
+def margin(revenue: Fraction | None, cost: Fraction | None) -> Fraction | None:
+    """The share of the revenue that is left; None where either is not known."""
+    return (revenue - cost) / revenue if revenue and cost is not None else None
 
 
 def break_even(at_full_load: Fraction, revenue_per_million: Fraction | None) -> Fraction | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
@@ -53,6 +53,13 @@ def hours(since: date, until: date) -> list[Hours]:
     )
     prices = hourly_prices()
     return [_hours(row, prices) for row in rows]
+
+
+def busy_by_hour(since: datetime) -> dict[datetime, float]:
+    """The share of the engines' time that they were at work, all of them together."""
+    rows: Any = EngineHour.objects.filter(hour__gte=since).order_by().values("hour")
+    sums = rows.annotate(up=Sum("up_seconds"), busy=Sum("busy_seconds"))
+    return {row["hour"]: min(1.0, row["busy"] / row["up"]) for row in sums if row["up"]}
 
 
 def hourly_prices() -> Mapping[int, list[HourlyPrice]]:

@@ -16,6 +16,7 @@ from django.db.models import F, Q, Sum
 
 from billing.credit.models import CreditEntry, Reason
 from billing.invoices.models import BillingDetails
+from billing.models import Reservation
 from billing.money import MICROS
 from billing.prices.models import DaySale
 from billing.prices.rates import charges, picos
@@ -63,12 +64,23 @@ def used(tenant_id: int, currency: str, now: datetime) -> int:
 
 def account(tenant_id: int, now: datetime) -> Account | None:
     """In the currency of this month's prices. None: not on prepaid credit, or without a price."""
-    book = price_list().book(tenant_id, _month(now))
     paid = funds([tenant_id]).get(tenant_id)
+    book = price_list().book(tenant_id, _month(now)) if paid is not None else None
     if book is None or paid is None:
         return None
     gone = used(tenant_id, book.currency, now)
     return Account(tenant_id, book.currency, paid.get(book.currency, 0), gone)
+
+
+def left_to_pay_back(tenant_id: int, currency: str, now: datetime) -> int | None:
+    """Micros: of what is left that which no request holds. None: not on prepaid credit alone.
+
+    What runs is read first: what ends between the two is counted twice, and never not at all."""
+    paid = funds([tenant_id]).get(tenant_id)
+    if paid is None:
+        return None
+    held = _held(tenant_id, currency, now.date())
+    return max(0, paid.get(currency, 0) - held - used(tenant_id, currency, now))
 
 
 def accounts(now: datetime) -> Iterator[Account]:
@@ -92,6 +104,15 @@ def _open_picos(tenant_id: int, first: date, now: datetime) -> dict[str, int]:
         book = prices.book(tenant_id, month)
         if book is not None:
             found[book.currency] += sum(map(picos, charges(windows(book, part))))
+    return found
+
+
+def _held(tenant_id: int, currency: str, today: date) -> int:
+    prices, found = price_list(), 0
+    for row in Reservation.objects.filter(tenant=tenant_id):
+        price = prices.price(tenant_id, today, row.model, row.voice_kind)
+        if price is not None and price.currency == currency:
+            found += price.cost(row.characters)
     return found
 
 

@@ -22,14 +22,21 @@ class Line:
     share: Share
     amount_micros: int
 
+    @property
+    def exact_micros(self) -> int:
+        """Before it is rounded to what can be paid."""
+        return money.exact(self.share.picos)
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A month of a tenant's; its total is the sum of its lines as they are shown."""
+    """A month of a tenant's; its total is the sum of its lines as they are shown.
+    `top_up_characters`: of those of its lines, what short requests were topped up with."""
 
     month: date
     book: Book
     lines: tuple[Line, ...]
+    top_up_characters: int = 0
 
     @property
     def currency(self) -> str:
@@ -40,14 +47,22 @@ class Draft:
         return sum(line.amount_micros for line in self.lines)
 
     @property
+    def exact_micros(self) -> int:
+        """What usage comes to; `total_micros` is what an invoice would have."""
+        return money.exact(sum(line.share.picos for line in self.lines))
+
+    @property
     def characters(self) -> int:
         return sum(line.share.characters for line in self.lines)
 
 
 def draft(book: Book, month: date, uses: Iterable[DayUse]) -> Draft:
     """One tenant's uses of the month, oldest first."""
-    found = [charge for window in charges(windows(book, uses)) for charge in window]
-    return Draft(month, book, tuple(_line(charge, book.currency) for charge in found))
+    parts = windows(book, uses)
+    topped_up = sum(use.topped_up for window in parts for use in window.uses)
+    found = [charge for window in charges(parts) for charge in window]
+    lines = tuple(_line(charge, book.currency) for charge in found)
+    return Draft(month, book, lines, topped_up)
 
 
 def _line(charge: Charge, currency: str) -> Line:

@@ -22,11 +22,17 @@ class SellerForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Seller
         fields = ("name", "prefix", "days_to_pay", "tax_number", "address", "note")
+        labels = {"prefix": "Prefix of its numbers: capitals or digits, then a hyphen (ACME-)"}  # noqa: RUF012
         widgets = {"address": _Lines(), "note": _Lines()}  # noqa: RUF012
 
 
 class DetailsForm(forms.ModelForm):  # type: ignore[type-arg]
     next_month = MonthField(label="Next month to invoice (UTC)")
+    never_invoiced = forms.CharField(
+        required=False,
+        max_length=100,
+        label="Never to be invoiced: what the months that are left out come to (4.80 EUR)",
+    )
 
     class Meta:
         model = BillingDetails

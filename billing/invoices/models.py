@@ -83,6 +83,11 @@ class Document(Fact):
     credit_micros = models.PositiveBigIntegerField(
         help_text="Of it, drawn from what was paid ahead; of a credit note: put back there."
     )
+    top_up_characters = models.PositiveBigIntegerField(
+        null=True,
+        help_text="Of its lines' characters, those that no text has: prices' minimums a request."
+        " None: a credit note, or issued before they were noted.",
+    )
     corrects = models.ForeignKey("self", models.PROTECT, null=True, related_name="credit_notes")
     reason = models.CharField(max_length=300, blank=True)
     seller_lines = models.JSONField()
@@ -116,6 +121,14 @@ class Document(Fact):
         """To be paid; of a credit note: no longer to be paid."""
         return self.total_micros - self.credit_micros
 
+    @property
+    def still_due_micros(self) -> int:
+        """What an invoice's credit notes leave to be paid; nothing of a credit note."""
+        if self.kind != Kind.INVOICE:
+            return 0
+        lowered = (int(note.due_micros) for note in self.credit_notes.all())
+        return self.due_micros - sum(lowered)
+
 
 class DocumentLine(Fact):
     """Characters at one price, or a correction of such a line."""
@@ -125,6 +138,8 @@ class DocumentLine(Fact):
     text = models.CharField(max_length=300)
     model = models.CharField(max_length=100, blank=True)
     voice_kind = models.CharField(max_length=10, blank=True)
+    # Processes of the version before this one issue invoices as well, during an upgrade.
+    price_book = models.CharField(max_length=50, blank=True, default="", db_default="")
     price_version = models.PositiveIntegerField(null=True)
     characters = models.PositiveBigIntegerField()
     per_million_micros = models.PositiveBigIntegerField()

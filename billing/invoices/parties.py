@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any
 
 from django.db import transaction
 
 from billing.invoices.fonts import unprintable
 from billing.invoices.models import BillingDetails, Document, Kind, Seller
+from billing.invoices.skipped import latest, skipped
 from ttsapp.audit.actions import Action
 from ttsapp.audit.services import Actor, record
 from ttsapp.errors import invalid
@@ -32,8 +33,11 @@ def save_seller(actor: Actor, seller: Seller, **fields: Any) -> Seller:
 
 
 @transaction.atomic
-def save_details(actor: Actor, tenant: Tenant, **fields: Any) -> BillingDetails:
-    """Whom the tenant's invoices are made out to, from `next_month` on. Raises ApiError."""
+def save_details(
+    actor: Actor, tenant: Tenant, *, never_invoiced: str = "", **fields: Any
+) -> BillingDetails:
+    """Whom the tenant's invoices are made out to, from `next_month` on. `never_invoiced`: what the
+    months come to that this leaves out, said by who means to. Raises ApiError."""
     _check_letters(fields)
     Tenant.objects.select_for_update().get(pk=tenant.pk)
     month: date = fields["next_month"]
@@ -42,11 +46,35 @@ def save_details(actor: Actor, tenant: Tenant, **fields: Any) -> BillingDetails:
     if Document.objects.filter(tenant=tenant, kind=Kind.INVOICE, month__gte=month).exists():
         raise invalid("That month is invoiced already: choose a later one.", "next_month")
     found = BillingDetails.objects.filter(tenant=tenant).first()
+    given_up = _check_skipped(tenant, found.next_month if found else None, month, never_invoiced)
     details = found or BillingDetails(tenant=tenant)
     changes = _change(details, fields)
     details.save()
-    record(actor, Action.BILLING_DETAILS_CHANGED, tenant, tenant.slug, changes=changes)
+    record(actor, Action.BILLING_DETAILS_CHANGED, tenant, tenant.slug, changes=changes, **given_up)
     return details
+
+
+def _check_skipped(
+    tenant: Tenant, before: date | None, month: date, never_invoiced: str
+) -> dict[str, str]:
+    """What the audit log has to say of months that are left out; nothing where there are none."""
+    today = datetime.now(UTC).date()
+    if before == month:
+        return {}
+    if month > latest(today):
+        message = f"Months to come are never left out: choose {latest(today):%Y-%m} at the latest."
+        raise invalid(message, "next_month")
+    found = skipped(tenant, before, month, today)
+    if found is None:
+        return {}
+    if never_invoiced.strip() != found.sum:
+        raise invalid(
+            f"{found.months[0]:%B %Y} is not invoiced yet, and would never be: choose"
+            f" {found.months[0]:%Y-%m}, or write {found.sum} under Never to be invoiced.",
+            "next_month",
+        )
+    months = ", ".join(f"{each:%Y-%m}" for each in found.months)
+    return {"never_invoiced": found.sum, "months": months}
 
 
 def _check_letters(fields: dict[str, Any]) -> None:

@@ -125,6 +125,13 @@ def _sums(document: Document) -> Table:
 
 def _foot(document: Document) -> list[Any]:
     parts = []
+    if document.top_up_characters:
+        number = document.top_up_characters
+        topped_up = (
+            f"{number:,} of these characters {'was' if number == 1 else 'were'} not spoken:"
+            " short requests are paid for up to their price's minimum."
+        )
+        parts.append(Paragraph(topped_up, _TEXT))
     if document.reason:
         parts.append(Paragraph(paragraph(f"Reason: {document.reason}"), _TEXT))
     parts += [Paragraph(paragraph(line), _SMALL) for line in document.note.splitlines() if line]

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
 from billing.invoices.drafts import Draft, draft
 from billing.invoices.models import BillingDetails, Document, DocumentLine, Seller
@@ -18,7 +18,8 @@ from ttsapp.tenants.models import Tenant
 
 def documents(tenant: Tenant) -> QuerySet[Document]:
     """Newest first."""
-    return Document.objects.filter(tenant=tenant).select_related("corrects")
+    found = Document.objects.filter(tenant=tenant).select_related("corrects")
+    return found.prefetch_related("credit_notes")
 
 
 def document(tenant: Tenant, document_id: UUID) -> Document | None:
@@ -29,6 +30,7 @@ def document(tenant: Tenant, document_id: UUID) -> Document | None:
 def all_documents(words: str = "", month: date | None = None, kind: str = "") -> QuerySet[Document]:
     """Of every tenant, newest first; `words` of a tenant's name or of a number."""
     found = Document.objects.select_related("tenant", "seller", "corrects")
+    found = found.prefetch_related("credit_notes")
     if words:
         by_name = Q(tenant__name__icontains=words) | Q(tenant__slug__icontains=words)
         found = found.filter(by_name | Q(label__icontains=words))
@@ -45,10 +47,19 @@ def left_out(now: datetime) -> QuerySet[Tenant]:
     """Who was charged for characters this month or the last and has no billing details."""
     last_month = (now.date().replace(day=1) - timedelta(days=1)).replace(day=1)
     used = Rollup.objects.filter(
-        grain=Grain.DAY, start__gte=uses.midnight(last_month), billed_characters__gt=0
+        tenant=OuterRef("pk"),
+        grain=Grain.DAY,
+        start__gte=uses.midnight(last_month),
+        billed_characters__gt=0,
     )
-    tenants = Tenant.objects.filter(billing_details=None, pk__in=used.values("tenant_id"))
-    return tenants.order_by("name")
+    left_out = Tenant.objects.filter(Exists(used), billing_details=None)
+    return left_out.only("name", "slug").order_by("name")
+
+
+def held_back(now: datetime) -> list[BillingDetails]:
+    """Whose invoices go on with a month to come, so that the running one has none."""
+    found = BillingDetails.objects.filter(next_month__gt=now.date().replace(day=1))
+    return list(found.select_related("tenant").order_by("tenant__name"))
 
 
 def sellers() -> QuerySet[Seller]:
@@ -104,8 +115,5 @@ def left_to_correct(invoice: Document) -> dict[int, int]:
 
 
 def still_due(invoice: Document) -> int:
-    """Micros to be paid for it, less what its credit notes have lowered that by."""
-    notes = invoice.credit_notes.aggregate(
-        total=Sum("total_micros", default=0), credit=Sum("credit_micros", default=0)
-    )
-    return invoice.due_micros - int(notes["total"] - notes["credit"])
+    """Micros to be paid for it by now, whatever was read of its credit notes before."""
+    return Document.objects.get(pk=invoice.pk).still_due_micros

@@ -100,6 +100,7 @@ def _invoice(details: BillingDetails, draft: Draft, drawn: int) -> Document:
         currency=draft.currency,
         total_micros=draft.total_micros,
         credit_micros=drawn,
+        top_up_characters=draft.top_up_characters,
         seller_lines=_address(seller),
         buyer_lines=_address(details),
         note=seller.note,
@@ -150,6 +151,7 @@ def _lines(invoice: Document, draft: Draft) -> list[DocumentLine]:
             text=line.text,
             model=line.rate.model,
             voice_kind=line.rate.voice_kind,
+            price_book=draft.book.slug,
             price_version=line.version,
             characters=line.share.characters,
             per_million_micros=line.share.tier.per_million,
@@ -170,6 +172,7 @@ def _corrections(
             text=line.text,
             model=line.model,
             voice_kind=line.voice_kind,
+            price_book=line.price_book,
             price_version=line.price_version,
             characters=0,
             per_million_micros=line.per_million_micros,
@@ -192,4 +195,5 @@ def _check(invoice: Document, amounts: Mapping[int, int], reason: str) -> None:
         if not 0 < micros <= left.get(position, 0):
             raise invalid(f"Line {position}: an amount up to {most}.", "amounts")
         if not money.is_payable(micros, invoice.currency):
-            raise invalid(f"Line {position}: finer than {invoice.currency} is paid.", "amounts")
+            places = money.decimals(invoice.currency)
+            raise invalid(f"Line {position}: {places}.", "amounts")

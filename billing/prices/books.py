@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -23,7 +23,6 @@ class Book:
     slug: str
     name: str
     currency: str
-    is_default: bool
     versions: tuple[Version, ...]
 
     def version(self, day: date) -> Version:
@@ -40,17 +39,28 @@ class Agreed:
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """All books with a price, by slug, and what each tenant agreed to, oldest first."""
+    """All books with a price, by slug, what each tenant agreed to, and what holds for all others,
+    oldest first."""
 
     books: Mapping[str, Book]
     agreed: Mapping[int, tuple[Agreed, ...]]
+    defaults: tuple[Agreed, ...]
 
     def book(self, tenant_id: int, month: date) -> Book | None:
         """None: nothing is charged."""
-        begun = [each for each in self.agreed.get(tenant_id, ()) if each.from_month <= month]
-        if begun:
-            return self.books.get(begun[-1].book)
-        return next((book for book in self.books.values() if book.is_default), None)
+        found = in_force(self.agreed.get(tenant_id, ()), month) or self.default(month)
+        return self.books.get(found) if found else None
+
+    def books_from(self, tenant_id: int, month: date) -> list[Book]:
+        """What it pays by in that month, and in those to come."""
+        changes = (*self.agreed.get(tenant_id, ()), *self.defaults)
+        months = {month, *(each.from_month for each in changes if each.from_month > month)}
+        found = (self.book(tenant_id, each) for each in sorted(months))
+        return [book for book in found if book is not None]
+
+    def default(self, month: date) -> str:
+        """The book of tenants without an agreement; empty: none."""
+        return in_force(self.defaults, month)
 
     def terms(self, tenant_id: int, day: date) -> Terms | None:
         book = self.book(tenant_id, day.replace(day=1))
@@ -64,3 +74,9 @@ class PriceList:
         terms = book.version(day).terms
         dearest = max(tier.per_million for tier in terms.rate(model, voice_kind).tiers)
         return Price(book.currency, dearest, terms.minimum_characters)
+
+
+def in_force(agreed: Sequence[Agreed], month: date) -> str:
+    """The book of the last that has begun by that month; empty: none has."""
+    begun = [each.book for each in agreed if each.from_month <= month]
+    return begun[-1] if begun else ""

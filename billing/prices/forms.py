@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -30,10 +31,20 @@ class VersionForm(forms.Form):
         min_value=0, max_value=100_000, initial=0, label="Minimum characters a request"
     )
     note = forms.CharField(max_length=200, required=False, label="Note")
+    not_served_yet = forms.BooleanField(
+        required=False, label="Also for models that no engine serves yet"
+    )
+
+    def check_served(self, unserved: Sequence[str]) -> bool:
+        """Whether rates for these models, which nobody serves, are meant; else the form says so."""
+        if unserved and not self.cleaned_data["not_served_yet"]:
+            message = f"No such model is served: {', '.join(unserved)}. Mend it, or tick this."
+            self.add_error("not_served_yet", message)
+        return not self.errors
 
 
 class RateForm(forms.Form):
-    """One tier; an empty price is no row."""
+    """One tier; a row that says nothing is none."""
 
     model = forms.CharField(max_length=100, required=False, label="Model")
     voice_kind = forms.ChoiceField(choices=KINDS, required=False, label="Voices")
@@ -41,6 +52,13 @@ class RateForm(forms.Form):
         min_value=0, max_value=10**15, required=False, label="Beyond characters a month"
     )
     per_million = MoneyField(required=False, label="Per million")
+
+    def clean(self) -> dict[str, Any]:
+        row = self.cleaned_data
+        says_something = any(row.get(name) for name in ("model", "voice_kind", "above"))
+        if says_something and row.get("per_million") is None and "per_million" not in self.errors:
+            self.add_error("per_million", "A price, or empty the whole row to leave it out.")
+        return row
 
 
 RatesFormSet = forms.formset_factory(RateForm, extra=MORE_ROWS, max_num=100)

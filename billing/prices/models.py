@@ -10,26 +10,31 @@ from billing.prices.rates import VoiceKind
 
 
 class PriceBook(models.Model):
-    """Prices in one currency. Tenants without an agreement pay by the default one."""
+    """Prices in one currency. Tenants without an agreement pay by the month's default one."""
 
     name = models.CharField(max_length=100)
     slug = models.SlugField(unique=True)
     currency = models.CharField(max_length=3, validators=[is_currency])
-    is_default = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ("name",)
-        constraints = (
-            models.UniqueConstraint(
-                fields=["is_default"],
-                condition=models.Q(is_default=True),
-                name="one_default_price_book",
-            ),
-        )
 
     def __str__(self) -> str:
         return f"{self.name} ({self.currency})"
+
+
+class DefaultBook(models.Model):
+    """From this month on tenants without an agreement pay by this book."""
+
+    book = models.ForeignKey(PriceBook, models.PROTECT, related_name="defaults")
+    from_month = models.DateField(unique=True, help_text="The first of a month, UTC.")
+
+    class Meta:
+        ordering = ("from_month",)
+
+    def __str__(self) -> str:
+        return f"{self.book.slug} from {self.from_month:%Y-%m}"
 
 
 class PriceVersion(models.Model):

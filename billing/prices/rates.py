@@ -99,12 +99,14 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What was charged for in some stretch of a month. `characters`: minimums included."""
+    """What was charged for in some stretch of a month. `characters`: minimums included;
+    `topped_up`: those of them that no text has."""
 
     model: str
     voice_kind: str
     characters: int
     requests: int = 0
+    topped_up: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,14 @@ from typing import Any
 from django.db.models import QuerySet, Sum
 
 from billing.prices.books import Agreed, Book, PriceList, Version
-from billing.prices.models import Agreement, DaySale, PriceBook, PriceRate, PriceVersion
+from billing.prices.models import (
+    Agreement,
+    DaySale,
+    DefaultBook,
+    PriceBook,
+    PriceRate,
+    PriceVersion,
+)
 from billing.prices.rates import Rate, Terms, Tier
 from ttsapp.tenants.models import Tenant
 
@@ -23,13 +30,19 @@ USABLE_SECONDS = 5.0
 
 
 def price_list() -> PriceList:
-    """Everything there is, read now: three queries, whatever there is of it."""
+    """Everything there is, read now: five queries, whatever there is of it."""
     found = PriceBook.objects.prefetch_related("versions__rates").order_by("pk")
     books = {row.slug: book for row in found if (book := book_of(row)) is not None}
     agreed: defaultdict[int, tuple[Agreed, ...]] = defaultdict(tuple)
     for row in Agreement.objects.order_by("from_month").select_related("book"):
         agreed[row.tenant_id] += (Agreed(row.from_month, row.book.slug),)
-    return PriceList(books, dict(agreed))
+    return PriceList(books, dict(agreed), tuple(defaults()))
+
+
+def defaults() -> list[Agreed]:
+    """By which book tenants without an agreement pay from which month on, oldest first."""
+    rows = DefaultBook.objects.order_by("from_month").select_related("book")
+    return [Agreed(row.from_month, row.book.slug) for row in rows]
 
 
 class _Kept:
@@ -66,12 +79,12 @@ def books() -> QuerySet[PriceBook]:
 def book_of(row: PriceBook) -> Book | None:
     """One of `books` as the price list has it; None: it has no version yet."""
     versions = tuple(_version(version) for version in row.versions.all())
-    return Book(row.slug, row.name, row.currency, row.is_default, versions) if versions else None
+    return Book(row.slug, row.name, row.currency, versions) if versions else None
 
 
 @dataclass(frozen=True, slots=True)
 class Sold:
-    """What all tenants' UTC day was sold for in one currency; empty: without a price."""
+    """What a UTC day was sold for in one currency; empty: without a price."""
 
     day: date
     currency: str
@@ -86,6 +99,13 @@ def sold_by_day(since: date, until: date) -> list[Sold]:
     ]
 
 
+def sold_to(tenant_id: int, since: date, until: date) -> list[Sold]:
+    """What one tenant's days were sold for, where there is a price."""
+    found = _sales(since, until).filter(tenant_id=tenant_id).exclude(currency="")
+    rows = found.order_by("day", "currency").values_list("day", "currency", "micros")
+    return [Sold(*row) for row in rows]
+
+
 def earned(since: date, until: date, currency: str) -> dict[int, int]:
     """Micros by tenant, as it was last added up."""
     rows: Any = _sales(since, until).filter(currency=currency).order_by().values("tenant_id")
@@ -97,9 +117,9 @@ def agreements(tenant: Tenant) -> QuerySet[Agreement]:
     return Agreement.objects.filter(tenant=tenant).select_related("book").order_by("-from_month")
 
 
-def terms_in_force(tenant_id: int, day: date) -> Terms | None:
-    """At most a few seconds old."""
-    return kept.get().terms(tenant_id, day)
+def book_in_force(tenant_id: int, day: date) -> Book | None:
+    """At most a few seconds old. None: nothing is charged."""
+    return kept.get().book(tenant_id, day.replace(day=1))
 
 
 def _sales(since: date, until: date) -> QuerySet[DaySale]:

@@ -9,15 +9,19 @@ from itertools import pairwise
 from django.db import transaction
 
 from billing.invoices.models import Document
-from billing.prices.models import Agreement, PriceBook, PriceRate, PriceVersion
+from billing.models import Grain, Rollup
+from billing.prices.models import Agreement, DefaultBook, PriceBook, PriceRate, PriceVersion
 from billing.prices.rates import ANY, Rate
 from billing.prices.selectors import kept
+from billing.prices.uses import midnight, next_month
 from ttsapp.audit.actions import Action
 from ttsapp.audit.services import Actor, record
 from ttsapp.errors import invalid
 from ttsapp.tenants.models import Tenant
 
 MOST_RATES = 100
+# The first default book holds for whatever was spoken before there were prices.
+ALWAYS = date(2000, 1, 1)
 
 
 @transaction.atomic
@@ -36,13 +40,23 @@ def create_book(
 
 @transaction.atomic
 def make_default(actor: Actor, book: PriceBook) -> None:
-    """From now on tenants without an agreement pay by it."""
-    locked = PriceBook.objects.select_for_update().order_by("pk")
-    before = next((each.slug for each in locked if each.is_default), None)
-    PriceBook.objects.filter(is_default=True).update(is_default=False)
-    PriceBook.objects.filter(pk=book.pk).update(is_default=True)
-    changes = {"default": (before, book.slug)}
-    record(actor, Action.PRICE_BOOK_MADE_DEFAULT, None, book.slug, changes=changes)
+    """Tenants without an agreement pay by it: from next month on, as prices of days that have
+    begun stay, and for all time where there was no default with a price. Raises ApiError 400 for a
+    book without prices in place of one that has some: speech would be free."""
+    list(PriceBook.objects.select_for_update().order_by("pk"))
+    before = DefaultBook.objects.select_related("book").last()
+    if not DefaultBook.objects.filter(book__versions__isnull=False).exists():
+        DefaultBook.objects.all().delete()
+        month = ALWAYS
+    elif book.versions.exists():
+        month = next_month(_today().replace(day=1))
+    else:
+        message = "This book has no prices, and speech would be free: add a version first."
+        raise invalid(message, "is_default")
+    DefaultBook.objects.update_or_create(from_month=month, defaults={"book": book})
+    changes = {"default": (before.book.slug if before else None, book.slug)}
+    since = "" if month == ALWAYS else f"{month:%Y-%m}"
+    record(actor, Action.PRICE_BOOK_MADE_DEFAULT, None, book.slug, changes=changes, since=since)
     transaction.on_commit(kept.forget)
 
 
@@ -82,7 +96,8 @@ def add_version(
 
 @transaction.atomic
 def agree(actor: Actor, tenant: Tenant, book: PriceBook, from_month: date) -> Agreement:
-    """The tenant pays by this book from that month on. Raises ApiError."""
+    """The tenant pays by this book from that month on: one to come, or one in which nothing was
+    spoken at a price yet. Raises ApiError."""
     Tenant.objects.select_for_update().get(pk=tenant.pk)
     _check_month(tenant, from_month)
     agreement, _ = Agreement.objects.update_or_create(
@@ -124,6 +139,28 @@ def _check_month(tenant: Tenant, month: date) -> None:
         raise invalid("Agreements begin on the first of a month.", "from_month")
     if Document.objects.filter(tenant=tenant, month__gte=month).exists():
         raise invalid("That month is invoiced already: choose a later one.", "from_month")
+    if month < (earliest := earliest_agreement(tenant, month)):
+        raise invalid(
+            f"What was spoken keeps its price: agree from {earliest:%Y-%m} on.", "from_month"
+        )
+
+
+def earliest_agreement(tenant: Tenant, month: date) -> date:
+    """That month, unless speech since it began has a price already: then the next one to come."""
+    running = _today().replace(day=1)
+    if month > running or not _is_priced(tenant, month):
+        return month
+    return next_month(running)
+
+
+def _is_priced(tenant: Tenant, since: date) -> bool:
+    return Rollup.objects.filter(
+        tenant=tenant,
+        grain=Grain.DAY,
+        start__gte=midnight(since),
+        price_version__isnull=False,
+        billed_characters__gt=0,
+    ).exists()
 
 
 def _rows(version: PriceVersion, rates: Sequence[Rate]) -> list[PriceRate]:

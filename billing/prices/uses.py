@@ -55,7 +55,8 @@ def months(since: date, until: date) -> Iterator[date]:
 
 def _day_use(row: Row) -> DayUse:
     characters = row["billed_characters"] + row["top_up_characters"]
-    use = Use(row["model"], row["voice_kind"], characters, row["requests"])
+    topped_up = row["top_up_characters"]
+    use = Use(row["model"], row["voice_kind"], characters, row["requests"], topped_up)
     return DayUse(row["tenant_id"], row["start"].date(), use)
 
 
@@ -64,5 +65,10 @@ def _merged(uses: Iterable[Use]) -> Sequence[Use]:
     for use in uses:
         key = use.model, use.voice_kind
         have = sums.get(key, Use(*key, 0))
-        sums[key] = Use(*key, have.characters + use.characters, have.requests + use.requests)
+        sums[key] = Use(
+            *key,
+            have.characters + use.characters,
+            have.requests + use.requests,
+            have.topped_up + use.topped_up,
+        )
     return list(sums.values())

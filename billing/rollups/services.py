@@ -4,29 +4,34 @@ So they are equal to the events at any moment; `rebuild` makes them again from t
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from operator import itemgetter
 
 from django.db import connection, transaction
 
-from billing.models import UsageEvent
-from billing.rollups.measures import DIMENSIONS, MEASURES, Place, measured
+from billing.rollups.measures import DIMENSIONS, MEASURES, Place, Sums, added, measured
 from billing.rollups.models import Grain, Rollup
 from billing.rollups.selectors import comparable, days, from_events
-from billing.statements import add_up
+from billing.statements import Row, add_up
+
+_dimensions = itemgetter(*DIMENSIONS)
 
 
-def add(events: Iterable[UsageEvent]) -> None:
+def add(events: Iterable[Row]) -> None:
     """Call it inside the transaction that inserts the events."""
-    sums: defaultdict[Place, Counter[str]] = defaultdict(Counter)
+    hours: defaultdict[Place, list[Sums]] = defaultdict(list)
+    days: defaultdict[Place, list[Sums]] = defaultdict(list)
     for event in events:
-        start = event.started_at.replace(minute=0, second=0, microsecond=0)
-        hour = Place(Grain.HOUR, start, *(getattr(event, name) for name in DIMENSIONS))
-        for place in (hour, hour.day):
-            sums[place].update(measured(event))
+        start = event["started_at"].replace(minute=0, second=0, microsecond=0)
+        hours[Place(Grain.HOUR, start, *_dimensions(event))].append(measured(event))
+    sums = {place: added(rows) for place, rows in hours.items()}
+    for place, row in sums.items():
+        days[place.day].append(row)
+    sums |= {place: added(rows) for place, rows in days.items()}
     # In one order everywhere: two transactions that add to the same rows cannot block each other.
-    add_up(sorted(_rows(sums), key=lambda row: row.pk), tuple(MEASURES))
+    add_up(Rollup, sorted(_rows(sums), key=lambda row: row["id"].int), tuple(MEASURES))
 
 
 def rebuild(since: datetime, until: datetime) -> int:
@@ -39,9 +44,10 @@ def rebuild(since: datetime, until: datetime) -> int:
 @transaction.atomic
 def _rebuild_day(day: datetime) -> int:
     _hold_writers()
-    rows = _rows(from_events(day))
+    right = from_events(day)
+    rows = _rows({place: tuple(sums[name] for name in MEASURES) for place, sums in right.items()})
     comparable(day).delete()
-    return len(Rollup.objects.bulk_create(rows, batch_size=500))
+    return len(Rollup.objects.bulk_create([Rollup(**row) for row in rows], batch_size=500))
 
 
 def _hold_writers() -> None:
@@ -52,14 +58,14 @@ def _hold_writers() -> None:
             cursor.execute("LOCK TABLE billing_rollup IN SHARE ROW EXCLUSIVE MODE")
 
 
-def _rows(sums: Mapping[Place, Mapping[str, int]]) -> list[Rollup]:
+def _rows(sums: Mapping[Place, Sums]) -> list[Row]:
     return [
-        Rollup(
-            id=place.id,
-            grain=place.grain,
-            start=place.start,
+        {
+            "id": place.id,
+            "grain": place.grain.value,
+            "start": place.start,
             **{name: getattr(place, name) for name in DIMENSIONS},
-            **{name: added[name] for name in MEASURES},
-        )
-        for place, added in sums.items()
+            **dict(zip(MEASURES, row, strict=True)),
+        }
+        for place, row in sums.items()
     ]

@@ -44,6 +44,15 @@ def decimal(value: Fraction | float | None, places: int = 1) -> str:
 
 
 @register.filter
+def hours(value: Fraction | float) -> str:
+    """`24.0 h`, `25.5 min`, `3.2 s`."""
+    if value >= 1:
+        return f"{float(value):,.1f} h"
+    seconds = 3600 * float(value)
+    return f"{seconds / 60:.1f} min" if seconds >= 60 else f"{seconds:.1f} s"
+
+
+@register.filter
 def plain(value: Fraction | float | None) -> str:
     """Without separators, for fields of forms and for scripts."""
     return "" if value is None else f"{float(value):.6f}".rstrip("0").rstrip(".")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -50,12 +50,24 @@ def plan(since: datetime, until: datetime, asked_by: str = "") -> LedgerCheck:
 
 
 @transaction.atomic
-def ask(actor: Actor, days: int) -> LedgerCheck:
-    """For a worker to run once this is committed: who asks hands it on by its id."""
+def ask(actor: Actor, days: int) -> LedgerCheck | None:
+    """For a worker to run once this is committed: who asks hands it on by its id. None: one that
+    was asked for waits or runs, and will do."""
     now = timezone.now()
-    check = plan(now - timedelta(days=days - 1), now, actor.label)
+    _give_up_lost(now)
+    try:
+        with transaction.atomic():
+            check = plan(now - timedelta(days=days - 1), now, actor.label)
+    except IntegrityError:
+        return None
     record(actor, Action.METERING_CHECKED, None, "ledger", days=days, check=str(check.pk))
     return check
+
+
+def _give_up_lost(now: datetime) -> None:
+    """Whose worker died, or was never handed it, must not stand in the way for ever."""
+    lost = LedgerCheck.objects.filter(ended_at=None, asked_at__lt=now - LATE).exclude(asked_by="")
+    lost.update(ended_at=now, problem="no worker has ended it")
 
 
 def run(check: LedgerCheck) -> list[Difference]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.db.models.lookups import IsNull
 
 from ttsapp.ids import uuid7
 
@@ -72,6 +73,13 @@ class LedgerCheck(models.Model):
 
     class Meta:
         ordering = ("-id",)
+        constraints = (
+            models.UniqueConstraint(
+                IsNull(models.F("ended_at"), True),
+                condition=models.Q(ended_at=None) & ~models.Q(asked_by=""),
+                name="one_check_asked_for",
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.since:%Y-%m-%d} to {self.until:%Y-%m-%d}: {self.differences} differences"

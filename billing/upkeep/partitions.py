@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
+from billing.upkeep.guard import opened
 from ttsapp import ids
 
 TABLE = "billing_usageevent"
@@ -87,7 +88,7 @@ def unplaced() -> int:
 def _make(month: Month) -> None:
     low, high = month.bounds
     columns = "INCLUDING DEFAULTS INCLUDING CONSTRAINTS"
-    with connection.cursor() as cursor:
+    with opened(), connection.cursor() as cursor:
         cursor.execute(f"CREATE TABLE {month.table} (LIKE {TABLE} {columns})")
         cursor.execute(
             f"WITH moved AS (DELETE FROM {REST} WHERE id >= %s AND id < %s RETURNING *) "

@@ -89,20 +89,27 @@ def _plain(written: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A way to write numbers, how they are said, and how another of about the same size is drawn
-    (from its number)."""
+    """A way to write numbers, how they are said, and how another is drawn (from its number)."""
 
     pattern: re.Pattern[str]
     say: Callable[[str], str]
     write: Callable[[Random, int], str]
 
 
-def _near(rng: Random, number: int) -> int:
-    """Another number of as many digits; days and hours stay days and hours."""
-    if number <= 31:
-        return rng.randint(1, 12) if number <= 12 else rng.randint(13, 31)
-    size: int = 10 ** (len(str(number)) - 1)
-    return rng.randint(size, 10 * size - 1)
+# How often a drawn number has one digit, two, …: those that are said most are short.
+LENGTHS = (0.04, 0.4, 0.26, 0.14, 0.1, 0.06)
+ROUND = 0.3  # of them end in zeros
+
+
+def _drawn(rng: Random, number: int) -> int:
+    """Another number, of any length: who only ever hears prices in hundreds says hundreds whatever
+    is written. Hours stay hours."""
+    if number <= 12:
+        return rng.randint(1, 12)
+    (length,) = rng.choices(range(1, len(LENGTHS) + 1), LENGTHS)
+    drawn = rng.randrange(10 ** (length - 1), 10**length)
+    tail: int = 10 ** (rng.randrange(length) if rng.random() < ROUND else 0)
+    return drawn // tail * tail
 
 
 def _suffixed(number: int) -> str:
@@ -112,16 +119,16 @@ def _suffixed(number: int) -> str:
 
 def _fraction(rng: Random, number: int) -> str:
     places = rng.choice((1, 1, 2))
-    return f"{_near(rng, max(1, number // 10))}.{rng.randrange(10**places):0{places}}"
+    return f"{_drawn(rng, max(1, number // 10))}.{rng.randrange(10**places):0{places}}"
 
 
 def _priced(rng: Random, number: int) -> str:
     cents = rng.choice((0, 5, 25, 49, 50, 75, 95, 99, rng.randrange(1, 100)))
-    return f"${rng.randint(1, max(9, number // 100)):,}.{cents:02}"
+    return f"${_drawn(rng, number):,}.{cents:02}"
 
 
 READINGS = (
-    Reading(re.compile(r"\$\d[\d,]*"), money, lambda rng, n: f"${_near(rng, n):,}"),
+    Reading(re.compile(r"\$\d[\d,]*"), money, lambda rng, n: f"${_drawn(rng, n):,}"),
     Reading(re.compile(r"\$\d[\d,]*\.\d\d"), money, _priced),
     Reading(
         re.compile(r"\d+%"),
@@ -147,7 +154,7 @@ READINGS = (
     Reading(
         re.compile(r"\d[\d,]*"),
         lambda text: cardinal(_plain(text)),
-        lambda rng, n: f"{_near(rng, n):,}",
+        lambda rng, n: f"{_drawn(rng, n):,}",
     ),
     Reading(
         re.compile(r"\d\d?"),

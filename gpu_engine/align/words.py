@@ -12,8 +12,10 @@ _WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _WORD = re.compile(rf"[{_WIDE}]|[^\s{_WIDE}]+")
 _APOSTROPHES = str.maketrans("\u2019\u02bc\u00b4`", "''''")
 _MARKS = ".,;:!?\"'()[]\u201c\u201d\u2018\u2019\u2026\u2014-"
-# A digit takes about as long to say as so many letters.
-_DIGIT_LETTERS = 4
+# Signs that a voice may say, or may pass over: whichever it does is heard, not known.
+_SIGNS = frozenset("&%@#*+=/\\<>~^|§°$€£¥\u00d7÷±≈≠≤≥")
+# A digit takes about as long to say as so many letters, a sign as a short word.
+_DIGIT_LETTERS, _SIGN_LETTERS = 4, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,8 @@ def as_spelled(word: str) -> None:
 
 
 def written(text: str, alphabet: str, read: Reader = as_spelled) -> list[Written]:
-    """The words in which something can be said; punctuation belongs to the word it touches.
-    `read` says numbers in words."""
+    """The words in which something can be said, signs that stand alone among them; punctuation
+    belongs to the word it touches. `read` says numbers in words."""
     return list(_written(text, alphabet, read))
 
 
@@ -45,6 +47,8 @@ def _written(text: str, alphabet: str, read: Reader) -> Iterator[Written]:
         said = read(match[0].strip(_MARKS)) if any(map(str.isdigit, match[0])) else None
         sounds = [each for each in _folded(said or match[0]) if each.isalnum() or each == "'"]
         if not any(each.isalnum() for each in sounds):
+            if _SIGNS.intersection(match[0]):
+                yield Written(match.start(), match.end(), "", _SIGN_LETTERS)
             continue
         known = all(each in alphabet for each in sounds)
         letters = "".join(sounds).strip("'") if known else ""

@@ -20,7 +20,7 @@ from gpu_engine.bench.machine import describe
 from gpu_engine.bench.summary import lead, real_time_factor, summarize
 from gpu_engine.server.settings import default_checkpoint
 
-ALONE, TOGETHER, ROUNDS = 3, 4, 2
+ALONE, TOGETHER, ROUNDS = 3, 8, 2
 FAILED = 1
 
 

@@ -15,6 +15,7 @@ LOADS = (
     ("capacity", "capacity", "the highest rate that is served in time, and its cost"),
     ("gpu", "gpu", "load and capacity of an engine of its own, no checkpoint or control plane"),
     ("scheduler", "scheduler", "microseconds of a turn, without a device"),
+    ("neighbours", "neighbours", "what one tenant's burst costs another's listeners"),
     ("voices", "voices", "first audio of clones beside a preset's, and listeners meanwhile"),
 )
 MODULES = {name: module for name, module, _ in LOADS}

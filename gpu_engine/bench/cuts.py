@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-PRODUCTS = ("deep", "eight", "thin", "wide64")
-CONVOLUTIONS = ("narrow", "wide", "tall")
+PRODUCTS = ("shallow", "eight", "thin", "wide64")
+CONVOLUTIONS = ("square", "wide", "tall")
 
 
 def tunings() -> dict[str, Any]:
@@ -15,7 +15,7 @@ def tunings() -> dict[str, Any]:
 
     base = Tuning()
     return {
-        "deep": replace(base, stream=Tiling(0, 2, 2048, warps=4)),
+        "shallow": replace(base, stream=Tiling(0, 4, 1024)),
         "eight": replace(base, stream=Tiling(0, 4, 2048, warps=8)),
         "thin": replace(base, stream=Tiling(0, 1, 2048, warps=4)),
         "wide64": replace(base, wide=Tiling(16, 64, 128, stages=4)),
@@ -27,7 +27,7 @@ def convolutions() -> dict[str, Any]:
     from gpu_engine.kernels.fused.convolution import Cut, Cuts
 
     return {
-        "narrow": Cuts(Cut(128, 64, 64, warps=4, stages=4)),
+        "square": Cuts(Cut(128, 128, 64, warps=8, stages=3)),
         "wide": Cuts(Cut(128, 256, 64, warps=8, stages=3)),
         "tall": Cuts(Cut(256, 128, 64, warps=8, stages=3)),
     }

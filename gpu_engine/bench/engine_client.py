@@ -31,6 +31,8 @@ class EngineTarget:
     layout: pb.TextLayout = pb.TEXT_LAYOUT_UNSPECIFIED
     frames_a_word: int = 0
     patience: float | None = None
+    language: str = "auto"
+    tenant: str = ""
     _stub: engine_pb2_grpc.EngineStub | None = field(default=None, repr=False)
 
     async def speak(self, text: str, seed: int) -> Take:
@@ -67,6 +69,8 @@ class EngineTarget:
             text=text,
             voice=voice,
             layout=self.layout,
+            language=self.language,
+            tenant=self.tenant,
             seed=seed,
             profile=PROFILES[self.profile],
             max_frames=self.frames_a_word * len(text.split()),

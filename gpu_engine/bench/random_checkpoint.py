@@ -25,7 +25,7 @@ from gpu_engine.server.settings import ASSETS
 # The shipped checkpoint's words stand in for the official ones.
 WORDS = ASSETS / "tiny"
 COPIED = ("vocab.json", "merges.txt", "tokenizer_config.json")
-LOUDNESS = 0.1  # root of the mean square of what the codec says
+LOUDNESS = 0.6  # root of the mean square of what the codec says
 
 
 def write_random(folder: Path, size: str, device: torch.device, *, small: bool = False) -> None:

@@ -18,22 +18,22 @@ STEPS = (
     *(
         f"kernels/fused/{name}.py"
         for name in (
-            "ahead",
             "attention",
             "counters",
             "linear",
+            "prompt_attention",
             "rows",
             "sampling",
             "slot_attention",
         )
     ),
-    *(f"runner/device/{name}.py" for name in ("frame", "talker")),
+    *(f"runner/device/{name}.py" for name in ("folded", "frame", "talker")),
 )
 CODEC = (
     "kernels/weights.py",
     *(
         f"kernels/fused/{name}.py"
-        for name in ("ahead", "columns", "convolution", "counters", "linear", "numbers", "window")
+        for name in ("columns", "convolution", "counters", "linear", "numbers", "window")
     ),
     *(f"runner/device/{name}.py" for name in ("codec", "codec_weights", "module_codec")),
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.table import Table
 
-FIRST_AUDIO_MS, REAL_TIME, START_S, SETUP_S = 250.0, 0.5, 10.0, 300.0
+FIRST_AUDIO_MS, REAL_TIME, START_S, SETUP_S = 150.0, 0.5, 10.0, 300.0
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ def targets(result: dict[str, Any]) -> Iterator[TargetLine]:
     """Only those that were measured."""
     for row in result["open_loop"]:
         if row["rate"] == 1 and row["first_audible_ms"]:
-            median = row["first_audible_ms"]["p50"]
-            yield TargetLine("first audio, p50 at 1 request/s", FIRST_AUDIO_MS, median, "ms")
+            late = row["first_audible_ms"]["p95"]
+            yield TargetLine("first audio, p95 at 1 request/s", FIRST_AUDIO_MS, late, "ms")
     if result["alone"]:
         worst = max(result["alone"])
         yield TargetLine("real-time factor of one stream, worst", REAL_TIME, worst, "")

@@ -108,7 +108,8 @@ class Load:
 
     def _refill(self) -> None:
         seats = self._scheduler.seats
-        while seats.free:
+        # A free slot that stays free is kept for another tenant.
+        while seats.free and not self._scheduler.waiting:
             self._next += 1
             asked = Asked(self._next, self._now, frame_cap=500, tenant=str(self._next % 7))
             self._scheduler.submit(asked, self._now)

@@ -201,8 +201,9 @@ class Recorded:
 def _predictor(world: World, trial: Trial) -> Built:
     arena, slots = world.arena(trial.rows), world.slots(trial.rows)
     fp8 = trial.variant.endswith("-fp8")
-    recorded: Any = Recorded(operators(world, trial.variant))
-    frame = FrameStep(world.weights(fp8), arena, recorded, trial.rows)
+    form = _form(trial.variant)
+    recorded: Any = Recorded(operators(world, trial.variant.replace("folded", "library")))
+    frame = form(world.weights(fp8), arena, recorded, trial.rows)
 
     def reset() -> None:
         arena.frames[:-1] = 0
@@ -212,6 +213,14 @@ def _predictor(world: World, trial: Trial) -> Built:
         return torch.cat([recorded.logits.float(), arena.codes[:-1, 0].float()], 1)
 
     return Built(lambda: frame(slots), reset, outcome)
+
+
+def _form(variant: str) -> type[FrameStep]:
+    if not variant.startswith("folded"):
+        return FrameStep
+    from gpu_engine.runner.device.folded import FoldedFrame
+
+    return FoldedFrame
 
 
 def predictor_reference(world: World, rows: int, codes: Tensor, dtype: torch.dtype) -> Tensor:

@@ -15,11 +15,7 @@ from gpu_engine.kernels.slots import Arena
 from gpu_engine.kernels.weights import Matrix, StackWeights
 from gpu_engine.models.sampling import SpeechRules
 
-Variant = Literal["plain", "library", "library-early", "fused", "early", "ahead"]
-
-
-AHEAD = 16 << 20
-"""Bytes: about what is read in the time that a small kernel starts, waits and ends, with room."""
+Variant = Literal["plain", "library", "library-early", "fused", "early"]
 
 
 class Ops(Protocol):
@@ -40,6 +36,9 @@ class Ops(Protocol):
     def norm(self, x: Tensor, gain: Tensor, eps: float) -> Tensor: ...
     def attend_slots(
         self, qkv: Tensor, stack: StackWeights, layer: int, arena: Arena, rows: Tensor
+    ) -> Tensor: ...
+    def attend_prompt(
+        self, qkv: Tensor, stack: StackWeights, layer: int, arena: Arena, slot: Tensor
     ) -> Tensor: ...
     def attend_frame(
         self, qkv: Tensor, stack: StackWeights, layer: int, cache: Tensor, start: int, count: int
@@ -79,25 +78,21 @@ class _Set:
 def make_ops(variant: Variant, tuning: Any = None) -> Ops:
     """`plain`: the reference. `fused`: Triton. `library`: Triton but for the products, which are
     cuBLAS's: their sums may change with the number of rows. `early`: each Triton kernel is set up
-    before the one in front has ended, and loads its weights meanwhile. `ahead`: they also have the
-    L2 fetch what the next product reads. `tuning` is a `fused.Tuning`. Raises ImportError without
-    Triton."""
+    before the one in front has ended, and loads its weights meanwhile. `tuning` is a
+    `fused.Tuning`. Raises ImportError without Triton."""
     if variant == "plain":
         return _Set(plain)  # type: ignore[return-value]
     from gpu_engine.kernels import fused
 
-    ahead = variant == "ahead"
-    early = variant.endswith("early") or ahead
+    early = variant.endswith("early")
     functions = {name: partial(getattr(fused, name), early=early) for name in plain.__all__}
     if variant.startswith("library"):
         functions["linear"] = partial(_linear, early=early)
         functions["gated"] = partial(_gated, early=early)
     else:
-        tuned = replace(tuning or fused.Tuning(), early=early, ahead=AHEAD if ahead else 0)
+        tuned = replace(tuning or fused.Tuning(), early=early)
         functions["linear"] = partial(fused.linear, tuning=tuned)
         functions["gated"] = partial(fused.gated, tuning=tuned)
-    if ahead:
-        functions["attend_slots"] = partial(fused.attend_slots, early=True, ahead=True)
     return _Set(fused, **functions)  # type: ignore[return-value]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -26,11 +25,11 @@ class Draws:
         one = torch.ones(slots, device=device)
         return cls(one * 0, torch.zeros(slots, dtype=torch.int32, device=device), one, one.clone())
 
-    def write(
-        self, slot: int, temperature: float, top_k: int, top_p: float, penalty: float
-    ) -> None:
-        self.temperature[slot], self.top_k[slot] = temperature, top_k
-        self.top_p[slot], self.penalty[slot] = top_p, penalty
+    def write(self, slot: Tensor, settings: Tensor) -> None:
+        """`settings` float [4], in the order of the fields, for `slot` int64 [1]."""
+        for place, name in enumerate(self.__dataclass_fields__):
+            kept: Tensor = getattr(self, name)
+            kept.index_copy_(0, slot, settings[place : place + 1].to(kept.dtype))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,40 +64,33 @@ class Arena:
     def scratch(self) -> int:
         return len(self.position) - 1
 
-    @property
-    def nbytes(self) -> int:
-        return sum(tensor.nbytes for tensor in self._tensors())
-
-    def _tensors(self) -> Iterator[Tensor]:
-        for name in self.__dataclass_fields__:
-            value = getattr(self, name)
-            if isinstance(value, Draws):
-                yield from (value.temperature, value.top_k, value.top_p, value.penalty)
-            else:
-                yield value
-
     def open(self, slot: int, seed: int, sampling: SamplingConfig) -> None:
         """Back to the start of a stream. `seed` is a 64-bit pattern."""
-        for tensor in (self.position, self.frames, self.tokens, self.code0):
-            tensor[slot] = 0
-        self.seen[slot] = 0
-        self.stopped[slot] = self.broken[slot] = 0
-        self.seed[slot] = (seed + 2**63) % 2**64 - 2**63
-        s = sampling
-        self.talker.write(
-            slot,
-            s.temperature if s.do_sample else 0.0,
-            s.top_k,
-            s.top_p,
-            s.repetition_penalty,
-        )
-        self.predictor.write(
-            slot,
-            s.subtalker_temperature if s.subtalker_dosample else 0.0,
-            s.subtalker_top_k,
-            s.subtalker_top_p,
-            1.0,
-        )
+        numbers, settings = opening(slot, seed, sampling)
+        device = self.position.device
+        self.begin(numbers.to(device), settings.to(device))
+
+    def begin(self, numbers: Tensor, settings: Tensor) -> None:
+        """`open` of what `opening` made: tensors alone, so that a graph can hold it."""
+        slot, seed = numbers[:1], numbers[1:]
+        zeroed = (self.position, self.frames, self.tokens, self.code0, self.seen)
+        for tensor in (*zeroed, self.stopped, self.broken):
+            tensor.index_fill_(0, slot, 0)
+        self.seed.index_copy_(0, slot, seed)
+        self.talker.write(slot, settings[:4])
+        self.predictor.write(slot, settings[4:])
+
+
+def opening(slot: int, seed: int, sampling: SamplingConfig) -> tuple[Tensor, Tensor]:
+    """A stream's slot and seed, int64 [2], and how its codes are drawn, float [8]: the Talker's
+    `Draws` before the predictor's."""
+    s = sampling
+    settings = [
+        *(s.temperature if s.do_sample else 0.0, s.top_k, s.top_p, s.repetition_penalty),
+        *(s.subtalker_temperature if s.subtalker_dosample else 0.0,),
+        *(s.subtalker_top_k, s.subtalker_top_p, 1.0),
+    ]
+    return torch.tensor([slot, (seed + 2**63) % 2**64 - 2**63]), torch.tensor(settings)
 
 
 def arena_for(config: TalkerConfig, slots: int, positions: int, texts: int, like: Tensor) -> Arena:

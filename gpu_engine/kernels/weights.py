@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -15,13 +15,10 @@ E4M3_MAX = 448.0
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """`weight` [N, K]; FP8 weights come with the `scale` [N] float32 of their rows. `following` is
-    what a step reads next, in one or two parts that are read side by side: a kernel may ask for
-    their beginnings."""
+    """`weight` [N, K]; FP8 weights come with the `scale` [N] float32 of their rows."""
 
     weight: Tensor
     scale: Tensor | None = None
-    following: tuple[Tensor, ...] = ()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -42,7 +39,7 @@ def quantised(matrix: Matrix) -> Matrix:
     """The matrix in e4m3 with one scale an output channel: half the bytes of bf16."""
     weight = matrix.weight.float()
     scale = weight.abs().amax(1).clamp(min=1e-12) / E4M3_MAX
-    return Matrix((weight / scale[:, None]).to(torch.float8_e4m3fn), scale, matrix.following)
+    return Matrix((weight / scale[:, None]).to(torch.float8_e4m3fn), scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +89,7 @@ def stack_weights(
     rope = rope_tables(at, mix.head_dim, theta, torch.float32)
     half = mix.head_dim // 2
     return StackWeights(
-        layers=linked([_layer(block, fp8) for block in blocks]),
+        layers=tuple(_layer(block, fp8) for block in blocks),
         gain=gain.detach(),
         cos=rope.cos[0, :, 0, :half].contiguous(),
         sin=rope.sin[0, :, 0, :half].contiguous(),
@@ -120,23 +117,6 @@ def _layer(layer: TransformerLayer, fp8: bool) -> LayerWeights:
         q_gain=mix.q_norm.weight.detach(),
         k_gain=mix.k_norm.weight.detach(),
     )
-
-
-def linked(layers: list[LayerWeights]) -> tuple[LayerWeights, ...]:
-    """Each product knows the weight of the next; the last layer's last knows none."""
-    found = []
-    for layer, after in zip(layers, [*layers[1:], None], strict=True):
-        qkv, out, gate_up, down = layer.matrices
-        found.append(
-            replace(
-                layer,
-                qkv=replace(qkv, following=(out.weight,)),
-                out=replace(out, following=gate_up.weight.chunk(2)),
-                gate_up=replace(gate_up, following=(down.weight,)),
-                down=replace(down, following=() if after is None else (after.qkv.weight,)),
-            )
-        )
-    return tuple(found)
 
 
 def joined(parts: list[Tensor]) -> Tensor:

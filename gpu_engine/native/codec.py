@@ -23,7 +23,7 @@ class NativeCodec:
     """A snapshot of a decoder's weights: take a new one when they change."""
 
     def __init__(self, decoder: CodecDecoder, library: CDLL, longest: int) -> None:
-        self._pack, self._config = Packer(), decoder.config
+        self.pack, self._config = Packer(), decoder.config
         self._memory = 0
         config = decoder.config
         with torch.no_grad():
@@ -77,7 +77,7 @@ class NativeCodec:
     def _lay_out(
         self, decoder: CodecDecoder, mixes: list[MixLayout], longest: int, caches: tuple[int, ...]
     ) -> CodecLayout:
-        pack, part, config = self._pack, decoder.pre_transformer, decoder.config
+        pack, part, config = self.pack, decoder.pre_transformer, decoder.config
         layers = [self._layer(layer) for layer in part.layers]
         return CodecLayout(
             pack.stack(layers, config, longest),
@@ -122,7 +122,7 @@ class NativeCodec:
     ) -> Convolution:
         weight, (dilation,) = module.conv.weight, module.conv.dilation
         flat = weight.permute(2, 1, 0).flatten(0, 1)
-        matrix = self._pack.matrix(flat, module.conv.bias, weight.shape[-1])
+        matrix = self.pack.matrix(flat, module.conv.bias, weight.shape[-1])
         memory = self._place(module.columns * weight.shape[1])
         rate, gain = self._snake(act)
         return Convolution(matrix, rate, gain, module.columns, dilation, 1, keeps, adds, memory)
@@ -132,7 +132,7 @@ class NativeCodec:
         # [inputs, outputs, columns + 1, rate]: the newest column holds the first taps, yet is last.
         taps = weight.view(*weight.shape[:2], columns + 1, rate).flip(2)
         flat = taps.permute(2, 0, 3, 1).flatten(2).flatten(0, 1)
-        matrix = self._pack.matrix(flat, module.conv.bias.repeat(rate), columns + 1)
+        matrix = self.pack.matrix(flat, module.conv.bias.repeat(rate), columns + 1)
         memory = self._place(columns * weight.shape[0])
         speed, gain = self._snake(act)
         return Convolution(matrix, speed, gain, columns, 1, rate, 0, 0, memory)
@@ -141,10 +141,10 @@ class NativeCodec:
         if act is None:
             return None, None
         gain = (act.beta.exp() + 1e-9).reciprocal()
-        return self._pack.keep(act.alpha.exp()), self._pack.keep(gain)
+        return self.pack.keep(act.alpha.exp()), self.pack.keep(gain)
 
     def _mix(self, block: Any) -> MixLayout:
-        pack, depthwise, width = self._pack, block.dwconv.conv, block.gamma.shape[0]
+        pack, depthwise, width = self.pack, block.dwconv.conv, block.gamma.shape[0]
         narrow = block.pwconv2.weight.t() * block.gamma
         kernel = depthwise.weight.shape[-1]
         return MixLayout(
@@ -161,7 +161,7 @@ class NativeCodec:
         )
 
     def _layer(self, layer: Any) -> Layer:
-        pack, mix, mlp = self._pack, layer.self_attn, layer.mlp
+        pack, mix, mlp = self.pack, layer.self_attn, layer.mlp
         qkv = torch.cat([mix.q_proj.weight, mix.k_proj.weight, mix.v_proj.weight])
         gate_up = torch.cat([mlp.gate_proj.weight, mlp.up_proj.weight])
         return Layer(

@@ -20,14 +20,14 @@ class NativeTalker:
     """Positions of several streams through the layers, and the next code 0 of each."""
 
     def __init__(self, talker: Talker, rules: SpeechRules, kv: KvCache, library: CDLL) -> None:
-        self._pack, self._kv = Packer(), kv
+        self.pack, self._kv = Packer(), kv
         config = talker.config
         self._width, self._length = config.hidden_size, kv.keys.shape[3]
         with torch.no_grad():
-            layers = [self._pack.layer(layer) for layer in talker.model.layers]  # type: ignore[arg-type]
-            stack = self._pack.stack(layers, config, self._length)
-            head = self._pack.matrix(talker.codec_head.weight.t())
-            self._gain = self._pack.keep(talker.model.norm.weight)
+            layers = [self.pack.layer(layer) for layer in talker.model.layers]  # type: ignore[arg-type]
+            stack = self.pack.stack(layers, config, self._length)
+            head = self.pack.matrix(talker.codec_head.weight.t())
+            self._gain = self.pack.keep(talker.model.norm.weight)
         self._blocked = rules.blocked
         blocked = self._blocked.data_ptr()
         self._layout = TalkerLayout(stack, head, blocked, config.vocab_size, rules.end)
@@ -83,8 +83,8 @@ class NativePredictor:
     """A frame's other codes for several streams, and the sum of its embeddings."""
 
     def __init__(self, talker: Talker, library: CDLL) -> None:
-        predictor, self._pack = talker.code_predictor, Packer()
-        config, pack = predictor.config, self._pack
+        predictor, self.pack = talker.code_predictor, Packer()
+        config, pack = predictor.config, self.pack
         self._groups, self._width = config.num_code_groups, talker.config.hidden_size
         with torch.no_grad():
             layers = [pack.layer(layer) for layer in predictor.model.layers]  # type: ignore[arg-type]

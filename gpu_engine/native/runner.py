@@ -54,6 +54,9 @@ class NativeRunner(Runner):
         self.codec_state = self._codec.state(slots)
         self._crew = ThreadPoolExecutor(threads, "codec") if threads > 1 else None
 
+    def _packed(self) -> tuple[object, ...]:
+        return self._talker.pack, self._predictor.pack, self._codec.pack
+
     def _read(self, session: Session, row: Tensor, inputs: Tensor, start: int) -> Sampled:
         count, slot = len(inputs), session.slot
         return self._step([session], inputs, [slot] * count, range(start, start + count))

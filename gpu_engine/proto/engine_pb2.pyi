@@ -344,7 +344,7 @@ class WatchStatusRequest(_message.Message):
     def __init__(self, interval_ms: _Optional[int] = ...) -> None: ...
 
 class EngineStatus(_message.Message):
-    __slots__ = ("engine_id", "version", "state", "device", "uptime_seconds", "streams", "waiting_first_audio", "capacity", "streams_total", "frames_total", "underruns_total", "core_restarts", "modules", "memory_bytes", "caches", "waiting_background", "lead_low_ms", "lead_median_ms", "pinned")
+    __slots__ = ("engine_id", "version", "state", "device", "uptime_seconds", "streams", "waiting_first_audio", "capacity", "streams_total", "frames_total", "underruns_total", "core_restarts", "modules", "memory_bytes", "caches", "waiting_background", "lead_low_ms", "lead_median_ms", "pinned", "memory", "waits", "hardware", "silent")
     class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         STATE_UNSPECIFIED: _ClassVar[EngineStatus.State]
@@ -371,6 +371,13 @@ class EngineStatus(_message.Message):
         key: str
         value: CacheStatus
         def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[CacheStatus, _Mapping]] = ...) -> None: ...
+    class WaitsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: WaitStatus
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[WaitStatus, _Mapping]] = ...) -> None: ...
     ENGINE_ID_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
@@ -390,6 +397,10 @@ class EngineStatus(_message.Message):
     LEAD_LOW_MS_FIELD_NUMBER: _ClassVar[int]
     LEAD_MEDIAN_MS_FIELD_NUMBER: _ClassVar[int]
     PINNED_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_FIELD_NUMBER: _ClassVar[int]
+    WAITS_FIELD_NUMBER: _ClassVar[int]
+    HARDWARE_FIELD_NUMBER: _ClassVar[int]
+    SILENT_FIELD_NUMBER: _ClassVar[int]
     engine_id: str
     version: str
     state: EngineStatus.State
@@ -409,7 +420,11 @@ class EngineStatus(_message.Message):
     lead_low_ms: int
     lead_median_ms: int
     pinned: _containers.RepeatedCompositeFieldContainer[HeldVoice]
-    def __init__(self, engine_id: _Optional[str] = ..., version: _Optional[str] = ..., state: _Optional[_Union[EngineStatus.State, str]] = ..., device: _Optional[str] = ..., uptime_seconds: _Optional[float] = ..., streams: _Optional[int] = ..., waiting_first_audio: _Optional[int] = ..., capacity: _Optional[int] = ..., streams_total: _Optional[int] = ..., frames_total: _Optional[int] = ..., underruns_total: _Optional[int] = ..., core_restarts: _Optional[int] = ..., modules: _Optional[_Mapping[str, ModuleStatus]] = ..., memory_bytes: _Optional[int] = ..., caches: _Optional[_Mapping[str, CacheStatus]] = ..., waiting_background: _Optional[int] = ..., lead_low_ms: _Optional[int] = ..., lead_median_ms: _Optional[int] = ..., pinned: _Optional[_Iterable[_Union[HeldVoice, _Mapping]]] = ...) -> None: ...
+    memory: MemoryStatus
+    waits: _containers.MessageMap[str, WaitStatus]
+    hardware: str
+    silent: bool
+    def __init__(self, engine_id: _Optional[str] = ..., version: _Optional[str] = ..., state: _Optional[_Union[EngineStatus.State, str]] = ..., device: _Optional[str] = ..., uptime_seconds: _Optional[float] = ..., streams: _Optional[int] = ..., waiting_first_audio: _Optional[int] = ..., capacity: _Optional[int] = ..., streams_total: _Optional[int] = ..., frames_total: _Optional[int] = ..., underruns_total: _Optional[int] = ..., core_restarts: _Optional[int] = ..., modules: _Optional[_Mapping[str, ModuleStatus]] = ..., memory_bytes: _Optional[int] = ..., caches: _Optional[_Mapping[str, CacheStatus]] = ..., waiting_background: _Optional[int] = ..., lead_low_ms: _Optional[int] = ..., lead_median_ms: _Optional[int] = ..., pinned: _Optional[_Iterable[_Union[HeldVoice, _Mapping]]] = ..., memory: _Optional[_Union[MemoryStatus, _Mapping]] = ..., waits: _Optional[_Mapping[str, WaitStatus]] = ..., hardware: _Optional[str] = ..., silent: _Optional[bool] = ...) -> None: ...
 
 class CacheStatus(_message.Message):
     __slots__ = ("hits", "misses", "evictions", "entries", "bytes", "most_bytes")
@@ -426,6 +441,33 @@ class CacheStatus(_message.Message):
     bytes: int
     most_bytes: int
     def __init__(self, hits: _Optional[int] = ..., misses: _Optional[int] = ..., evictions: _Optional[int] = ..., entries: _Optional[int] = ..., bytes: _Optional[int] = ..., most_bytes: _Optional[int] = ...) -> None: ...
+
+class MemoryStatus(_message.Message):
+    __slots__ = ("parts", "free_bytes", "total_bytes")
+    class PartsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: int
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
+    PARTS_FIELD_NUMBER: _ClassVar[int]
+    FREE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_BYTES_FIELD_NUMBER: _ClassVar[int]
+    parts: _containers.ScalarMap[str, int]
+    free_bytes: int
+    total_bytes: int
+    def __init__(self, parts: _Optional[_Mapping[str, int]] = ..., free_bytes: _Optional[int] = ..., total_bytes: _Optional[int] = ...) -> None: ...
+
+class WaitStatus(_message.Message):
+    __slots__ = ("rows", "median_ms", "p95_ms")
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    MEDIAN_MS_FIELD_NUMBER: _ClassVar[int]
+    P95_MS_FIELD_NUMBER: _ClassVar[int]
+    rows: int
+    median_ms: float
+    p95_ms: float
+    def __init__(self, rows: _Optional[int] = ..., median_ms: _Optional[float] = ..., p95_ms: _Optional[float] = ...) -> None: ...
 
 class ModuleStatus(_message.Message):
     __slots__ = ("steps", "rows", "busy_seconds", "last_ms")
@@ -456,7 +498,7 @@ class DrainResponse(_message.Message):
     def __init__(self, was_drained: _Optional[bool] = ..., drained: _Optional[bool] = ..., streams: _Optional[int] = ...) -> None: ...
 
 class KeepVoiceRequest(_message.Message):
-    __slots__ = ("model", "voice", "name", "act", "id")
+    __slots__ = ("model", "voice", "name", "act", "id", "artifacts")
     class Act(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         ACT_UNSPECIFIED: _ClassVar[KeepVoiceRequest.Act]
@@ -472,12 +514,14 @@ class KeepVoiceRequest(_message.Message):
     NAME_FIELD_NUMBER: _ClassVar[int]
     ACT_FIELD_NUMBER: _ClassVar[int]
     ID_FIELD_NUMBER: _ClassVar[int]
+    ARTIFACTS_FIELD_NUMBER: _ClassVar[int]
     model: str
     voice: Voice
     name: str
     act: KeepVoiceRequest.Act
     id: str
-    def __init__(self, model: _Optional[str] = ..., voice: _Optional[_Union[Voice, _Mapping]] = ..., name: _Optional[str] = ..., act: _Optional[_Union[KeepVoiceRequest.Act, str]] = ..., id: _Optional[str] = ...) -> None: ...
+    artifacts: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, model: _Optional[str] = ..., voice: _Optional[_Union[Voice, _Mapping]] = ..., name: _Optional[str] = ..., act: _Optional[_Union[KeepVoiceRequest.Act, str]] = ..., id: _Optional[str] = ..., artifacts: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class KeepVoiceResponse(_message.Message):
     __slots__ = ("before", "after")

@@ -5,7 +5,7 @@ A device belongs to one checkpoint, and so do its caches: what is kept never out
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
 from torch import Tensor
@@ -18,15 +18,24 @@ from gpu_engine.runner.session import Session
 
 Tensors = tuple[Tensor, ...]
 
+# Names of artifacts, before those of voices that are gone are looked for.
+FEW_NAMES = 1024
+
 
 class TensorCache:
-    """Least recently used out, but what `pinned` speakers have stays. What is larger than the whole
-    cache is not kept. Tensors are computed once and never written to."""
+    """Least recently used out, but what `pinned` speakers have stays, and what `barred` ones bring
+    is not kept, as is what is larger than the whole cache. Tensors are computed once and never
+    written to."""
 
-    def __init__(self, most_bytes: int, pinned: AbstractSet[Speaker] = frozenset()) -> None:
+    def __init__(
+        self,
+        most_bytes: int,
+        pinned: AbstractSet[Speaker] = frozenset(),
+        barred: AbstractSet[Speaker] = frozenset(),
+    ) -> None:
         self._entries: OrderedDict[Hashable, Tensors] = OrderedDict()
         self._keys_of: defaultdict[Hashable, set[Hashable]] = defaultdict(set)
-        self._most, self._pinned = most_bytes, pinned
+        self._most, self._pinned, self._barred = most_bytes, pinned, barred
         self._nbytes = self._hits = self._misses = self._evictions = 0
 
     def __len__(self) -> int:
@@ -47,17 +56,21 @@ class TensorCache:
 
     def put(self, key: Hashable, tensors: Sequence[Tensor]) -> Tensors:
         """Two may have made the same: the first one's is kept."""
-        made = tuple(tensors)
+        made, speakers = tuple(tensors), _speakers(key)
         size = _size(made)
-        if key not in self._entries and size <= self._most:
+        is_welcome = size <= self._most and self._barred.isdisjoint(speakers)
+        if is_welcome and key not in self._entries:
             self._entries[key] = made
             self._nbytes += size
-            for speaker in _speakers(key):
+            for speaker in speakers:
                 self._keys_of[speaker].add(key)
         while self._nbytes > self._most:
             self._drop(self._next_out(key))
             self._evictions += 1
         return made
+
+    def has(self, speaker: Speaker) -> bool:
+        return speaker in self._keys_of
 
     def of(self, speaker: Speaker) -> list[Tensors]:
         """Told with every heartbeat: what others have is not looked at."""
@@ -88,16 +101,38 @@ class TensorCache:
 class Kept:
     """What one device keeps, `most_bytes` of each: `speakers` are vectors and embedded reference
     frames, `references` the codec's state behind a reference, `beginnings` the keys and values of
-    what prompts begin with."""
+    what prompts begin with. What streams of `barred` speakers bring is not kept."""
 
     def __init__(self, most_bytes: int) -> None:
         self.pinned: dict[Speaker, None] = {}
-        self._caches = tuple(TensorCache(most_bytes, self.pinned.keys()) for _ in range(3))
+        self.barred: set[Speaker] = set()
+        self._caches = tuple(
+            TensorCache(most_bytes, self.pinned.keys(), self.barred) for _ in range(3)
+        )
         self.speakers, self.references, self.beginnings = self._caches
+        self._speaker_of: dict[bytes, Speaker] = {}
+        self._room_for_names = FEW_NAMES
 
     def stats(self) -> dict[str, CacheStats]:
         named = ("speakers", "references", "beginnings")
         return {name: getattr(self, name).stats for name in named}
+
+    def name(self, artifact: bytes, speaker: Speaker, live: Iterable[Speaker]) -> None:
+        """Whom the artifact speaks as, for as long as anything is kept of them, or may be by a
+        stream that is `live`."""
+        self._speaker_of[artifact] = speaker
+        if len(self._speaker_of) > self._room_for_names:
+            known = {speaker, *live, *self.pinned}
+            self._speaker_of = {
+                artifact: speaker
+                for artifact, speaker in self._speaker_of.items()
+                if speaker in known or any(cache.has(speaker) for cache in self._caches)
+            }
+            self._room_for_names = max(FEW_NAMES, 2 * len(self._speaker_of))
+
+    def speaker(self, called: Speaker) -> Speaker:
+        """By itself, or by its artifact; one that nothing is kept of is whatever it is called."""
+        return self._speaker_of.get(called, called) if isinstance(called, bytes) else called
 
     def pin(self, speaker: Speaker, pinned: bool) -> None:
         """Whether what is known of this speaker, now and later, may be given up for others."""
@@ -112,8 +147,9 @@ class Kept:
         for cache in self._caches:
             cache.unload(speaker)
 
-    def keep(self, speaker: Speaker, act: Act) -> tuple[Held, Held]:
+    def keep(self, called: Speaker, act: Act) -> tuple[Held, Held]:
         """What is held before and after."""
+        speaker = self.speaker(called)
         before = self.held(speaker)
         if act in ("pin", "unpin"):
             self.pin(speaker, pinned=act == "pin")

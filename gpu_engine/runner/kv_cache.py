@@ -24,10 +24,6 @@ class KvCache:
         )
         self.keys, self.values = like.new_empty(shape), like.new_empty(shape)
 
-    @property
-    def nbytes(self) -> int:
-        return self.keys.nbytes + self.values.nbytes
-
 
 class PrefillAttend:
     """Positions `start` and on of one prompt, written into `slot` behind those before."""

@@ -11,6 +11,7 @@ import structlog
 from torch import Tensor
 
 from gpu_engine.runner.cache import Kept
+from gpu_engine.runner.memory import Footprint
 from gpu_engine.runner.protocol import Outcome, Shapes, Slots
 from gpu_engine.runner.runner import Runner, Sampled
 from gpu_engine.runner.session import Session
@@ -59,8 +60,8 @@ class LocalDevice:
         return self._shapes
 
     @property
-    def nbytes(self) -> int:
-        return self.runner.nbytes
+    def footprint(self) -> Footprint:
+        return self.runner.footprint
 
     def open(self, slot: int, session: Session) -> int:
         self._sessions[slot] = session

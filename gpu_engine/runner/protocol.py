@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gpu_engine.runner.memory import Footprint
 from gpu_engine.runner.session import Session
 from gpu_engine.runner.voice import VoiceEncoding
 
@@ -95,8 +96,8 @@ class Device(Protocol):
     def shapes(self) -> Shapes: ...
 
     @property
-    def nbytes(self) -> int:
-        """Memory set aside for streams."""
+    def footprint(self) -> Footprint:
+        """What of its memory is for what."""
         ...
 
     def open(self, slot: int, session: Session) -> int:

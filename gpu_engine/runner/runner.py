@@ -17,6 +17,7 @@ from gpu_engine.models.codec.state import CodecState
 from gpu_engine.models.sampling import RowSampling, SpeechRules, choose_seeded, talker_scores
 from gpu_engine.runner.cache import Kept, beginning_key
 from gpu_engine.runner.kv_cache import KvCache, PrefillAttend, StepAttend
+from gpu_engine.runner.memory import Footprint, tensors_of
 from gpu_engine.runner.parts import Part, Reading, cut, packed
 from gpu_engine.runner.session import Session
 
@@ -69,9 +70,17 @@ class Runner:
         self.least_rows = 2 if device.type == "cpu" else 1
 
     @property
-    def nbytes(self) -> int:
-        codec = sum(tensor.nbytes for tensor in self.codec_state.memory)
-        return self.kv.nbytes + codec + self.codes.nbytes + self.seen.nbytes
+    def footprint(self) -> Footprint:
+        own = self.hidden, self.next_input, self.code0, self.tokens, self.seen, self.codes
+        return Footprint(
+            weights=tensors_of(self.checkpoint, *self._packed()),
+            kv=(self.kv.keys, self.kv.values),
+            state=tensors_of(self.codec_state, own),
+        )
+
+    def _packed(self) -> tuple[object, ...]:
+        """Copies of weights beside the checkpoint's own."""
+        return ()
 
     @torch.inference_mode()
     def open(self, session: Session, slot: int) -> int:

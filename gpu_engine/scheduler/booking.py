@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_engine.scheduler.choice import Choice
-from gpu_engine.scheduler.costs import CostModel
-from gpu_engine.scheduler.jobs import Booked, Flags, Job, Kind, Result, Seconds, Slots
+from gpu_engine.scheduler.chunks import Chunks
+from gpu_engine.scheduler.habits import Habits
+from gpu_engine.scheduler.jobs import Booked, Flags, Job, Kind, Result, Slots
 from gpu_engine.scheduler.seats import Seats
 from gpu_engine.scheduler.stream import (
     FRAME_S,
@@ -19,14 +19,10 @@ from gpu_engine.scheduler.stream import (
     TALK,
     Ended,
 )
+from gpu_engine.scheduler.waits import Waits
 
-FIRST_GUESS_AUDIO = 0.15
-SMOOTHING = 0.2
-FORGETTING, MOST_CAUTION = 0.99, 1.0
 NOBODY = np.zeros(0, np.bool_)
 CODEC, PREDICTOR, PREFILL_JOB = Kind.CODEC, Kind.PREDICTOR, Kind.PREFILL
-# They move no row of the table.
-ASIDE = frozenset({Kind.ENCODE, Kind.ALIGN})
 
 
 @dataclass(slots=True)
@@ -39,19 +35,20 @@ class Totals:
 class Booking:
     """`launch` moves counters as if no row stopped or broke, `complete` sets right what did."""
 
-    def __init__(self, seats: Seats, choice: Choice, costs: CostModel) -> None:
-        self._seats, self._choice, self._costs = seats, choice, costs
+    def __init__(self, seats: Seats, chunks: Chunks, habits: Habits, waits: Waits) -> None:
+        self._seats, self._chunks, self._habits, self._waits = seats, chunks, habits, waits
         self._table = seats.table
         self.totals = Totals()
-        self.first_audio_s = FIRST_GUESS_AUDIO
 
     def launch(self, job: Job, now: float) -> None:
         t, rows = self._table, job.slots
+        self._waits.begins(job, now)
         t.jobs[rows] += 1
         t.progressed[rows] = now
         if job.kind is CODEC:
             t.decoded[rows] += job.frames
             t.decoding[rows] = True
+            self._waits.decodes(job, now)
         elif job.kind is PREDICTOR:
             t.frames[rows] += 1
             t.stage[rows] = TALK
@@ -69,43 +66,45 @@ class Booking:
         t.stage[rows[left > 0]] = PREFILL
 
     def complete(self, job: Job, result: Result, now: float) -> Booked:
-        self._costs.observe(job.kind, job.rows, job.frames, result.seconds)
         t, rows = self._table, job.slots
-        released = NOBODY
-        if job.kind in ASIDE:
-            return Booked([], released)
         t.jobs[rows] -= 1
-        present = t.stage[rows] != LEAVING
+        stages = t.stage[rows]
+        present = stages != LEAVING
         ended = self._break(job, result, present)
+        released = NOBODY
         if job.kind is CODEC:
             released = self._play(job, result, present, now)
-        elif job.kind is not PREDICTOR:
+        elif job.kind is PREDICTOR:
+            t.booked[rows] = now
+            self._waits.framed(job, now)
+        else:
+            t.booked[rows] = now
             drawn = present & (job.left == 0) if job.kind is PREFILL_JOB else present
-            self._learn_code(job, result, drawn)
-        if (t.stage[rows] == GENERATED).any():
+            self._learn_code(job, result, stages, drawn)
+        if np.count_nonzero(t.stage[rows] == GENERATED):
             ended += self._finish(rows[present], now)
         self._seats.vacate(rows)
         return Booked(ended, released)
 
     def _break(self, job: Job, result: Result, present: Flags) -> list[Ended]:
         """Rows whose numbers broke end alone; `present` loses them."""
-        if result.broken is None or not result.broken.any():
+        if result.broken is None or not np.count_nonzero(result.broken):
             return []
         broken = np.flatnonzero(result.broken & present)
         present[broken] = False
         ended = [self._seats.leave(int(job.ids[row]), "error") for row in broken]
         return [end for end in ended if end is not None]
 
-    def _learn_code(self, job: Job, result: Result, present: Flags) -> None:
+    def _learn_code(self, job: Job, result: Result, stages: Slots, present: Flags) -> None:
         """Code 0 of each row's next frame is known, or known to be the end. A frame that was begun
         in the meantime does not count. At its cap a stream's last code never becomes a frame."""
         t, rows = self._table, job.slots
-        stopped = present & (False if result.stopped is None else result.stopped)
-        capped = present & ~stopped & (t.stage[rows] == GENERATED)
-        t.known[rows[present & ~stopped & ~capped]] += 1
+        goes = present if result.stopped is None else present > result.stopped
+        capped = goes & (stages == GENERATED)
+        t.known[rows[goes > capped]] += 1
         for slot in rows[capped].tolist():
             t.reasons[slot] = "length"
-        for slot in rows[stopped].tolist():
+        for slot in rows[present > goes].tolist():
             t.stage[slot] = GENERATED
             self.totals.frames -= int(t.frames[slot] - t.known[slot])
             t.frames[slot] = t.known[slot]
@@ -120,11 +119,10 @@ class Booking:
             t.held[rows[present]] += result.audio[present]
         heard = t.heard[rows]
         ready = present & (t.held[rows] > 0)
-        if not heard.all():
+        if np.count_nonzero(heard) < len(rows):
             ready &= heard | self._lasts(rows)
             self._note_first(rows[ready & ~heard], now)
-        late = ready & heard & (now > t.dry_at[rows])
-        self._learn_lateness(now - t.dry_at[rows[late]])
+        self._note_late(rows[ready & heard], now)
         leaving = rows[ready]
         t.dry_at[leaving] = np.maximum(t.dry_at[leaving], now) + t.held[leaving]
         t.held[leaving] = 0.0
@@ -132,22 +130,24 @@ class Booking:
         t.silent[leaving] = False
         t.chunks[leaving] += 1
         t.chunk[leaving] = t.ramp[leaving, np.minimum(t.chunks[leaving], t.ramp.shape[1] - 1)]
-        t.underruns[rows[late]] += 1
-        self.totals.underruns += int(np.count_nonzero(late))
         return ready
 
-    def _learn_lateness(self, seconds: Seconds) -> None:
-        """What no cost model foresaw, such as a machine that others use, is remembered for some
-        hundred decodes."""
-        worst = float(seconds.max(initial=0.0))
-        self._choice.caution = min(MOST_CAUTION, max(FORGETTING * self._choice.caution, worst))
+    def _note_late(self, rows: Slots, now: float) -> None:
+        """Listeners who ran dry before this audio came."""
+        t = self._table
+        behind = now - t.dry_at[rows]
+        late = rows[behind > 0]
+        self._habits.ran_dry(float(behind.max(initial=0.0)))
+        if len(late):
+            t.underruns[late] += 1
+            self.totals.underruns += len(late)
 
     def _lasts(self, rows: Slots) -> Flags:
         """Whose audio in hand lasts until more comes, or who will get no more for now."""
         t = self._table
         stalled = (t.stage[rows] == GENERATED) | t.out_of_text[rows]
         over = stalled & (t.pending[rows] <= 0)
-        enough = t.held[rows] >= self._choice.needed(rows)
+        enough = t.held[rows] >= self._chunks.needed(rows)
         lasting: Flags = over | enough | t.background[rows]
         return lasting
 
@@ -155,11 +155,9 @@ class Booking:
         t = self._table
         for slot in rows.tolist():
             t.first_at[slot] = now
-            made = float(t.decoded[slot]) * FRAME_S
-            self._choice.trim_s += SMOOTHING * (made - float(t.held[slot]) - self._choice.trim_s)
+            self._habits.trimmed(float(t.decoded[slot]) * FRAME_S - float(t.held[slot]))
             if not t.background[slot]:
-                waited = now - float(t.admitted[slot])
-                self.first_audio_s += SMOOTHING * (waited - self.first_audio_s)
+                self._habits.waited(now - float(t.admitted[slot]))
 
     def _finish(self, rows: Slots, now: float) -> list[Ended]:
         """Streams whose last frame is made and decoded, and of whom nothing more is expected. What
@@ -167,13 +165,14 @@ class Booking:
         t = self._table
         done = (t.stage[rows] == GENERATED) & (t.jobs[rows] == 0)
         over = rows[done & (t.pending[rows] <= 0)]
+        if not len(over):
+            return []
         held = over[(t.held[over] > 0) & ~t.heard[over]]
         self._note_first(held, now)
         t.heard[held] = True
         ended = []
         for slot in over.tolist():
-            share = float(t.frames[slot]) / max(1, int(t.cap[slot]))
-            self._choice.spoken_share += SMOOTHING * (share - self._choice.spoken_share)
+            self._habits.spoke(float(t.frames[slot]) / max(1, int(t.cap[slot])))
             end = self._seats.leave(int(t.id[slot]), t.reasons[slot])
             assert end is not None, "a seated stream ends once"
             ended.append(end)

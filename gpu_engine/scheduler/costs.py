@@ -70,11 +70,12 @@ class CostModel:
         table = self._table[kind]
         if seconds <= 0 or rows >= table.shape[0] or frames >= table.shape[1]:
             return
-        surprise = math.log(seconds / table[rows, frames]) - self._drift[kind]
+        expected = float(table[rows, frames])
+        surprise = math.log(seconds / expected) - self._drift[kind]
         surprise = min(LARGEST_SURPRISE, max(-LARGEST_SURPRISE, surprise))
         self._drift[kind] += FAST * surprise
         self._spread[kind] += FAST * (abs(surprise) - self._spread[kind])
-        table[rows, frames] *= math.exp(SLOW * surprise)
+        table[rows, frames] = expected * math.exp(SLOW * surprise)
         self._seen += 1
         if self._seen % REFRESH == 0:
             self._refresh()

@@ -24,14 +24,20 @@ class Outlook:
 
     `step[n]`: one frame of every stream. `codec[n, m]`: decoding m frames of every stream.
     `steady[n]`: the smallest chunk that keeps up. `rate[n]`: seconds a frame, chunks at their best;
-    `late[n]`: what that is above real time. `cushion[n]`: room for what can't be predicted.
+    `next_chunk[n]`: until the next steady chunk of one of them, with room for surprises. `late[n]`:
+    what `rate` is above real time. `cushion[n]`: room for what can't be predicted.
     `fits`: streams that fit into real time. `longest`: frames that one stream may have decoded at
-    once: nobody can go before a decode that has begun.
+    once: nobody can go before a decode that has begun. While tenants share the device: `block`, the
+    longest job in seconds, `block_frames` of one stream in it, `fits_even` streams fit.
     """
 
     def __init__(self, costs: CostModel, settings: SchedulerSettings) -> None:
         self._costs, self._settings = costs, settings
         self._version = -1
+        self._frames = np.arange(costs.seconds(Kind.CODEC).shape[1])
+        self._counts = np.arange(costs.slots + 1)
+        self._made = self._counts[1:, None] * self._frames[1:]
+        self._in_time = KEEPS_UP * FRAME_S * self._frames[1:]
         self.refresh()
 
     def refresh(self) -> None:
@@ -39,45 +45,68 @@ class Outlook:
         if self._version == self._costs.version:
             return
         self._version = self._costs.version
-        chosen = self._settings
+        self._chunk_times: dict[int, Table] = {}
+        chosen, frames, counts = self._settings, self._frames, self._counts
         talker = _split(self._costs.seconds(Kind.TALKER), chosen.step_rows)[:, 0]
         predictor = _split(self._costs.seconds(Kind.PREDICTOR), chosen.step_rows)[:, 0]
         self.step = talker + predictor
         self.codec = _split(self._costs.seconds(Kind.CODEC), chosen.codec_rows)
         self.safety = self._costs.safety()
-        self._frames = frames = np.arange(self.codec.shape[1])
-        total = frames * self.step[:, None] + self.codec
-        keeps_up = total[:, 1:] <= KEEPS_UP * FRAME_S * frames[1:]
-        each = total[:, 1:] / frames[1:]
+        total = frames[1:] * self.step[:, None] + self.codec[:, 1:]
+        each = total / frames[1:]
         best = each.min(1)
+        keeps_up = total <= self._in_time
         thrifty = each <= THRIFTY * best[:, None]
         self.steady = np.where(keeps_up.any(1), keeps_up.argmax(1), thrifty.argmax(1)) + 1
         self.late = np.maximum(0.0, best - FRAME_S)
         self.rate = best
         busy = np.where(best < FRAME_S, np.minimum(best / FRAME_S, BUSIEST), 0.0)
         self.cushion = (chosen.cushion + self.step) / (1 - busy)
-        fitting = np.flatnonzero(best <= chosen.utilisation * FRAME_S)
+        fitting = (best <= chosen.utilisation * FRAME_S).nonzero()[0]
         self.fits = int(fitting[-1]) if len(fitting) else 0
-        quick = int(np.searchsorted(self.codec[1], chosen.longest_job, side="right")) - 1
+        made = self.steady * self.step + self.codec[counts, self.steady]
+        self.next_chunk = self.safety * made + self.cushion
+        quick = int(self.codec[1].searchsorted(chosen.longest_job, "right")) - 1
         self.longest = max(quick, int(self.steady[1]))
         self.least_rush = 1 if self.codec[1, 1] < FRAME_S / 8 else 2
+        self._share_out()
+
+    def _share_out(self) -> None:
+        """What holds while tenants share the device: nobody's job stands long before a first
+        frame, so batches are smaller, and fewer streams fit."""
+        chosen, costs, codec = self._settings, self._costs, self._costs.seconds(Kind.CODEC)
+        talker, predictor = (costs.seconds(kind) for kind in (Kind.TALKER, Kind.PREDICTOR))
+        prefill = costs.expect(Kind.PREFILL, 1)
+        first = prefill + talker[1, 0] + 2 * predictor[1, 0] + codec[1, min(2, codec.shape[1] - 1)]
+        longest = max(talker[1, 0], predictor[1, 0], codec[1, 1])
+        self.block = max(float(longest), chosen.block_share * float(first))
+        self.block_frames = int(codec[1].searchsorted(self.block, "right")) - 1
+        rows = min(_within(talker, self.block), _within(predictor, self.block), chosen.step_rows)
+        decodes = codec[1:, 1:]
+        each = float((decodes / self._made)[decodes <= self.block].min())
+        rate = (_split(talker, rows) + _split(predictor, rows))[:, 0] + each * self._counts
+        self.fits_even = int((rate <= chosen.utilisation * FRAME_S).nonzero()[0][-1])
 
     def chunk_times(self, streams: int) -> Table:
         """[frames]: seconds to make and decode so many frames of every stream, stretched."""
-        count = max(1, streams)
-        return np.asarray(self.safety * (self._frames * self.step[count] + self.codec[count]))
+        found = self._chunk_times.get(streams)
+        if found is None:
+            count = max(1, streams)
+            found = self.safety * (self._frames * self.step[count] + self.codec[count])
+            self._chunk_times[streams] = found
+        return found
 
-    def next_chunk(self, streams: int, pending: int = 0) -> float:
-        """Seconds until the next steady chunk of one of so many, with room for surprises."""
-        steady = int(self.steady[streams])
-        made = max(0, steady - pending) * self.step[streams] + self.codec[streams, steady]
-        return float(self.safety * made + self.cushion[streams])
+
+def _within(seconds: Table, longest: float) -> int:
+    """Rows of a batch that takes no longer."""
+    return max(1, int(seconds[1:, 0].searchsorted(longest, "right")))
 
 
 def _split(table: Table, limit: int) -> Table:
     """Seconds of n rows in batches of at most `limit`."""
-    rows = np.arange(table.shape[0])
-    whole, rest = np.divmod(rows, limit)
     single = table.copy()
     single[0] = 0.0
-    return np.asarray(whole[:, None] * single[min(limit, len(rows) - 1)] + single[rest])
+    if limit >= len(table) - 1:
+        return single
+    whole, rest = np.divmod(np.arange(len(table)), limit)
+    return np.asarray(whole[:, None] * single[limit] + single[rest])

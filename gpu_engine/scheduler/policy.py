@@ -57,3 +57,11 @@ class SchedulerSettings:
     # waited out the patience is let in as soon as there is a slot.
     utilisation: float = 0.85
     slack_patience: float = 3.0
+    # While tenants share the device a job takes at most this part of a lone stream's first audio:
+    # whoever comes waits for the job that runs. What a tenant asked for is kept for it, fading.
+    # Who asks for more than the others, on average, goes later, for each doubling.
+    block_share: float = 0.45
+    claim_fades: float = 20.0
+    handicap: float = 1.0
+    shared_head_start: float = 0.4
+    longest_handicap: float = 1.0

@@ -5,15 +5,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from operator import itemgetter
 
 import numpy as np
 
 from gpu_engine.errors import EngineFull
 from gpu_engine.scheduler.admission import Admission
+from gpu_engine.scheduler.aside import Aside
+from gpu_engine.scheduler.batches import Batches
 from gpu_engine.scheduler.booking import Booking, Totals
-from gpu_engine.scheduler.choice import Choice
+from gpu_engine.scheduler.chunks import Chunks
 from gpu_engine.scheduler.costs import CostModel, Measured
+from gpu_engine.scheduler.crowd import Crowd
+from gpu_engine.scheduler.habits import Habits
 from gpu_engine.scheduler.jobs import Booked, Job, Kind, Result
 from gpu_engine.scheduler.load import Load, load
 from gpu_engine.scheduler.outlook import Outlook
@@ -21,9 +24,15 @@ from gpu_engine.scheduler.policy import SchedulerSettings
 from gpu_engine.scheduler.seats import Seats
 from gpu_engine.scheduler.stream import TALK, Ended, Stream
 from gpu_engine.scheduler.table import NEVER, Table
+from gpu_engine.scheduler.tenants import Tenants
+from gpu_engine.scheduler.urgency import Urgency
 from gpu_engine.scheduler.waiting import WaitingRoom
+from gpu_engine.scheduler.waits import Waits
 
 NONE: frozenset[Kind] = frozenset()
+NOBODY = np.zeros(0, np.bool_)
+# They move no row of the table.
+ASIDE = frozenset({Kind.ENCODE, Kind.ALIGN})
 
 
 class Scheduler:
@@ -36,13 +45,21 @@ class Scheduler:
         self.table = Table(settings.slots)
         self.costs = CostModel(settings.slots, settings.longest_chunk, measured)
         self.outlook = Outlook(self.costs, settings)
-        self.choice = Choice(self.table, self.costs, self.outlook, settings)
         self.waiting = WaitingRoom(settings.waiting, settings.background_patience)
-        self.seats = Seats(self.table, self.waiting, settings.slots)
-        self.admission = Admission(self.table, self.outlook, self.choice, self.waiting, settings)
-        self.booking = Booking(self.seats, self.choice, self.costs)
-        self.clips: deque[tuple[int, float]] = deque()
-        self.alignments: dict[int, float] = {}
+        self.tenants = Tenants(self.table, self.waiting, self.outlook, settings)
+        self.crowd, self.habits = Crowd(self.table, self.tenants, settings), Habits()
+        self.chunks = Chunks(self.table, self.outlook, self.crowd, self.habits, settings)
+        self.urgency = Urgency(
+            self.table, self.outlook, self.crowd, self.chunks, self.tenants, settings
+        )
+        self.batches = Batches(self.table, self.costs, self.tenants, settings)
+        self.waits = Waits(self.table, settings.idle_lead)
+        self.seats = Seats(self.table, self.waiting, self.tenants, self.waits, settings.slots)
+        self.admission = Admission(
+            self.seats, self.outlook, self.habits, self.waiting, self.tenants, settings
+        )
+        self.booking = Booking(self.seats, self.chunks, self.habits, self.waits)
+        self.aside = Aside(self.costs, settings)
 
     def __len__(self) -> int:
         """Streams that have not ended, those that wait for a slot included."""
@@ -57,6 +74,14 @@ class Scheduler:
         return self.seats.free
 
     @property
+    def clips(self) -> deque[tuple[int, float]]:
+        return self.aside.clips
+
+    @property
+    def alignments(self) -> dict[int, float]:
+        return self.aside.alignments
+
+    @property
     def waiting_first_audio(self) -> int:
         return len(self.waiting) + int(np.count_nonzero(self.table.alive & ~self.table.heard))
 
@@ -69,36 +94,28 @@ class Scheduler:
         """Takes a stream in and returns its expected seconds to first audio. Raises EngineFull."""
         assert stream.id not in self.seats.slot_of, "a stream's id is used once"
         self.outlook.refresh()
-        self._admit(now)
-        if self.waiting.full and (self.waiting or not self.free):
+        self.admission.admit(now)
+        if self.waiting.full(stream.tenant) and (self.waiting or not self.free):
             wait = self.admission.wait(stream, now)
             raise EngineFull(retry_after_ms=max(1, round(1000 * wait)))
         self.totals.streams += 1
         stream.ramp = tuple(min(step, self.outlook.longest) for step in stream.ramp)
+        self.tenants.charge(stream)
         self.waiting.push(stream)
-        self._admit(now)
+        self.admission.admit(now)
         seated = stream.id in self.seats.slot_of
         wait = 0.0 if seated else self.admission.wait(stream, now)
-        return wait + self.booking.first_audio_s
+        return wait + self.habits.first_audio_s
 
     def extend(self, stream_id: int, text: int, done: bool, frame_cap: int, now: float) -> None:
         """More text for a stream in streaming layout; news of a stream that is gone is dropped."""
         queued = self.waiting.by_id.get(stream_id)
-        if queued is not None:
-            queued.text += text
-            queued.text_done = queued.text_done or done
-            queued.frame_cap = max(queued.frame_cap, frame_cap)
         slot = self.seats.slot_of.get(stream_id)
-        if slot is None:
-            return
-        t = self.table
-        if t.out_of_text[slot]:
-            # The client ran out of text, not we out of time: its clocks start again here.
-            t.dry_at[slot] = max(t.dry_at[slot], now + self.settings.first_audio_target)
-            t.arrived[slot] = t.arrived[slot] if t.heard[slot] else now
-        t.text[slot] += text
-        t.open_text[slot] &= not done
-        t.cap[slot] = max(int(t.cap[slot]), frame_cap)
+        if queued is not None:
+            queued.extend(text, done, frame_cap)
+        if slot is not None:
+            due = now + self.settings.first_audio_target
+            self.table.extend(slot, text, done, frame_cap, now, due)
 
     def cancel(self, stream_id: int) -> Ended | None:
         """Ends a stream at once; None when it has ended already."""
@@ -115,14 +132,12 @@ class Scheduler:
 
     def add_clip(self, clip: int, now: float) -> None:
         """Queues a voice to encode: background work with a bounded wait."""
-        self.clips.append((clip, now + self.settings.background_patience))
+        self.aside.add_clip(clip, now)
 
     def ask_words(self, stream_id: int, now: float, last: bool = False) -> None:
         """A stream has audio whose words are to be looked for. `last`: it has ended, and whoever
         hears it may hear nothing more before that is told."""
-        chosen = self.settings
-        due = now + (chosen.first_audio_target if last else chosen.background_patience)
-        self.alignments[stream_id] = min(due, self.alignments.get(stream_id, due))
+        self.aside.ask_words(stream_id, now, last)
 
     def drop_words(self, stream_id: int) -> None:
         """Nobody waits for its words any more."""
@@ -138,20 +153,26 @@ class Scheduler:
 
     # ---- decisions
 
-    def next_job(self, now: float, closed: frozenset[Kind] = NONE) -> Job | None:
+    def next_job(
+        self, now: float, closed: frozenset[Kind] = NONE, behind: frozenset[Kind] = NONE
+    ) -> Job | None:
         """The most urgent job with its batch filled, or None while nothing may run. `closed` are
-        the kinds that the device takes no more of at present."""
+        the kinds that the device takes no more of at present, `behind` those that would wait for
+        one that runs: where tenants share the device nobody's first frame should wait for both."""
         self.outlook.refresh()
-        self._admit(now)
+        self.admission.admit(now)
+        self.tenants.refresh(now)
         if not self.seats.slot_of:
-            return self._aside(None, closed, NEVER)
-        view = self.choice.look(now)
+            return self.aside.job(None, closed, NEVER)
+        view = self.urgency.look(now)
+        if behind and self.batches.keeps_clear(view):
+            closed |= behind
         for lead in (self.settings.busy_lead, self.settings.idle_lead):
-            job, start = self.choice.job(view, lead, closed)
+            job, start = self.batches.job(view, lead, closed)
             if job is not None:
-                spare = -NEVER if self.waiting or view.waits.any() else start - now
-                return self._aside(start, closed, spare) or job
-        return self._aside(None, closed, NEVER)
+                spare = -NEVER if self.waiting or view.waiting else start - now
+                return self.aside.job(start, closed, spare) or job
+        return self.aside.job(None, closed, NEVER)
 
     def wakes_at(self, now: float) -> float | None:
         """When pacing or patience next lets somebody go on, if no news comes first."""
@@ -161,7 +182,8 @@ class Scheduler:
             rest = float(self.table.ahead(now)[held].min()) - self.settings.idle_lead
             wakes.append(now + max(0.0, rest))
         if self.waiting and self.free:
-            patient = self.waiting.peek(now).arrived + self.settings.slack_patience
+            stream = self.admission.next(now)
+            patient = stream.arrived + self.settings.slack_patience if stream else now
             wakes += [patient] if patient > now else []
         return min(wakes, default=None)
 
@@ -169,17 +191,17 @@ class Scheduler:
 
     def launch(self, job: Job, now: float) -> None:
         """The job has begun."""
-        if job.kind is Kind.ENCODE:
-            self.clips.popleft()
-        elif job.kind is Kind.ALIGN:
-            del self.alignments[job.stream]
+        if job.kind in ASIDE:
+            self.aside.launch(job)
         else:
             self.booking.launch(job, now)
 
     def complete(self, job: Job, result: Result, now: float) -> Booked:
         """Books a launched job's result; the slots of streams that it ended are free again."""
-        if result.more:
-            self.clips.appendleft((job.clip, now + self.settings.encode_patience))
+        self.costs.observe(job.kind, job.rows, job.frames, result.seconds)
+        if job.kind in ASIDE:
+            self.aside.complete(job, result.more, now)
+            return Booked([], NOBODY)
         return self.booking.complete(job, result, now)
 
     def check(self) -> None:
@@ -187,38 +209,6 @@ class Scheduler:
         self.seats.check()
 
     # ---- inside
-
-    def _admit(self, now: float) -> None:
-        while self.free and self.waiting:
-            stream = self.waiting.peek(now)
-            if not self.admission.fits_memory(stream) or not self.admission.fits_time(stream, now):
-                return
-            self.seats.seat_next(now)
-
-    def _aside(self, start: float | None, closed: frozenset[Kind], spare: float) -> Job | None:
-        return self._clip(start, closed, spare) or self._words(start, closed, spare)
-
-    def _words(self, start: float | None, closed: frozenset[Kind], spare: float) -> Job | None:
-        """Words go while nothing else may, or in the time that the most urgent job has to spare:
-        none where a first frame is waited for. Who has waited out the patience goes like a voice.
-        """
-        if not self.alignments or Kind.ALIGN in closed:
-            return None
-        stream, due = min(self.alignments.items(), key=itemgetter(1))
-        predicted = self.costs.expect(Kind.ALIGN, 0)
-        if start is None or predicted < spare or due < start:
-            return Job(Kind.ALIGN, stream=stream, predicted=predicted)
-        return None
-
-    def _clip(self, start: float | None, closed: frozenset[Kind], spare: float) -> Job | None:
-        """A voice's next piece goes as words do."""
-        if not self.clips or Kind.ENCODE in closed:
-            return None
-        clip, due = self.clips[0]
-        predicted = self.costs.expect(Kind.ENCODE, 0)
-        if start is None or predicted < spare or due < start:
-            return Job(Kind.ENCODE, clip=clip, predicted=predicted)
-        return None
 
     def _end(self, stream_id: int, reason: str) -> Ended | None:
         end = self.seats.leave(stream_id, reason)

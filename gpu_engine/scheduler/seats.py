@@ -7,7 +7,9 @@ import numpy as np
 from gpu_engine.scheduler.jobs import Slots
 from gpu_engine.scheduler.stream import LEAVING, PREFILL, BooksError, Ended, Stream
 from gpu_engine.scheduler.table import Table
+from gpu_engine.scheduler.tenants import Tenants
 from gpu_engine.scheduler.waiting import WaitingRoom
+from gpu_engine.scheduler.waits import Waits
 
 
 class Seats:
@@ -17,24 +19,32 @@ class Seats:
     the caller last cleared them.
     """
 
-    def __init__(self, table: Table, waiting: WaitingRoom, slots: int) -> None:
-        self.table, self.waiting = table, waiting
+    def __init__(
+        self, table: Table, waiting: WaitingRoom, tenants: Tenants, waits: Waits, slots: int
+    ) -> None:
+        self.table, self.waiting, self._tenants = table, waiting, tenants
+        self._waits = waits
         self.free = list(range(slots))[::-1]
         self.slot_of: dict[int, int] = {}
         self.seated: list[tuple[int, int]] = []
         self.vacated: list[int] = []
         self.leaving = 0
 
-    def seat_next(self, now: float) -> None:
-        """Gives a free slot to who waits first."""
-        stream: Stream = self.waiting.pop(now)
+    def seat(self, stream: Stream, now: float) -> None:
+        """Gives a free slot to a stream that waits."""
+        self.waiting.pop(stream)
         slot = self.free.pop()
-        self.table.seat(slot, stream, now, PREFILL)
+        self.table.seat(slot, stream, self._tenants.number(stream), now, PREFILL)
+        if self._tenants.handicap(stream):
+            # It waited behind its own tenant's streams: no reason to go before others' now.
+            self.table.arrived[slot] = now
+        self._waits.seated(stream, now)
         self.slot_of[stream.id] = slot
         self.seated.append((slot, stream.id))
 
     def leave(self, stream_id: int, reason: str) -> Ended | None:
         """Ends a stream, seated or waiting; None when it has ended already."""
+        self._tenants.stale = True
         queued = self.waiting.by_id.get(stream_id)
         if queued is not None:
             self.waiting.remove(queued)

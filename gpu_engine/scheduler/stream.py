@@ -49,6 +49,12 @@ class Stream:
         assert self.frame_cap > 0, "a stream may speak"
         assert min(self.ramp) > 0, "a chunk holds a frame"
 
+    def extend(self, text: int, done: bool, frame_cap: int) -> None:
+        """More text, while it waits for a slot."""
+        self.text += text
+        self.text_done = self.text_done or done
+        self.frame_cap = max(self.frame_cap, frame_cap)
+
 
 @dataclass(frozen=True, slots=True)
 class Ended:

@@ -70,9 +70,12 @@ class Recorder(Scheduler):
         self._write("expect_prefills", told=[slot, count])
         super().expect_prefills(slot, count)
 
-    def next_job(self, now: float, closed: frozenset[Kind] = NONE) -> Job | None:
-        job = super().next_job(now, closed)
-        self._write("next_job", now=now, closed=sorted(closed), job=decision(job))
+    def next_job(
+        self, now: float, closed: frozenset[Kind] = NONE, behind: frozenset[Kind] = NONE
+    ) -> Job | None:
+        job = super().next_job(now, closed, behind)
+        kinds = {"closed": sorted(closed), "behind": sorted(behind)}
+        self._write("next_job", now=now, **kinds, job=decision(job))
         return job
 
     def launch(self, job: Job, now: float) -> None:
@@ -119,7 +122,8 @@ def replay(lines: Iterable[str]) -> tuple[Scheduler, list[int]]:
             case "submit":
                 _submit(scheduler, told)
             case "next_job":
-                job = scheduler.next_job(told["now"], frozenset(map(Kind, told["closed"])))
+                kinds = (frozenset(map(Kind, told[name])) for name in ("closed", "behind"))
+                job = scheduler.next_job(told["now"], *kinds)
                 if decision(job) != told["job"]:
                     differing.append(number)
             case "launch":

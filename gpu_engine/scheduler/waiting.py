@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gpu_engine.scheduler.stream import Stream
@@ -30,16 +31,16 @@ class TenantQueue:
         self.tenants[stream.tenant].append(stream)
         self.length += 1
 
-    def peek(self) -> Stream:
-        tenant = min(self.tenants, key=lambda name: (self.given[name], self.tenants[name][0].id))
-        return self.tenants[tenant][0]
+    def peek(self, allows: Callable[[Stream], bool]) -> Stream | None:
+        """Who comes next of those that are allowed to."""
+        first = [streams[0] for streams in self.tenants.values()]
+        first.sort(key=lambda stream: (self.given[stream.tenant], stream.id))
+        return next(filter(allows, first), None)
 
-    def pop(self) -> Stream:
-        stream = self.peek()
-        self.virtual = self.given[stream.tenant]
+    def pop(self, stream: Stream) -> None:
+        self.virtual = max(self.virtual, self.given[stream.tenant])
         self.given[stream.tenant] += stream.frame_cap / stream.share
         self.remove(stream)
-        return stream
 
     def oldest(self) -> float:
         return min(queue[0].arrived for queue in self.tenants.values())
@@ -67,29 +68,35 @@ class WaitingRoom:
     def __len__(self) -> int:
         return len(self.by_id)
 
-    @property
-    def full(self) -> bool:
-        return len(self) >= self.limit
+    def full(self, tenant: str) -> bool:
+        """True where nobody may wait any more, or where the places are taken and the tenant has
+        its even part of them: another's burst does not shut it out."""
+        if len(self) < self.limit:
+            return False
+        tenants = self.interactive.tenants.keys() | self.background.tenants.keys() | {tenant}
+        own = sum(
+            len(queue.tenants.get(tenant, ())) for queue in (self.interactive, self.background)
+        )
+        return len(self) >= 2 * self.limit or own * len(tenants) >= self.limit
 
     def push(self, stream: Stream) -> None:
         self._queue_of(stream).push(stream)
         self.by_id[stream.id] = stream
 
-    def peek(self, now: float) -> Stream:
-        return self._next(now).peek()
+    def peek(self, now: float, allows: Callable[[Stream], bool]) -> Stream | None:
+        """Who comes next of those that are allowed to."""
+        first, second = self.interactive, self.background
+        if self.background and now - self.background.oldest() >= self.patience:
+            first, second = second, first
+        return first.peek(allows) or second.peek(allows)
 
-    def pop(self, now: float) -> Stream:
-        stream = self._next(now).pop()
+    def pop(self, stream: Stream) -> None:
+        self._queue_of(stream).pop(stream)
         del self.by_id[stream.id]
-        return stream
 
     def remove(self, stream: Stream) -> None:
         self._queue_of(stream).remove(stream)
         del self.by_id[stream.id]
-
-    def _next(self, now: float) -> TenantQueue:
-        patient = not self.background or now - self.background.oldest() < self.patience
-        return self.interactive if self.interactive and patient else self.background
 
     def _queue_of(self, stream: Stream) -> TenantQueue:
         return self.background if stream.background else self.interactive

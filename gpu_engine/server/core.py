@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 import structlog
@@ -103,21 +104,34 @@ def memory_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+def hardware(device: str) -> str:
+    """What it is called by its maker; "" where nobody knows."""
+    if device == "cuda":
+        return torch.cuda.get_device_name()
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        return ""
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, "")
+
+
 def build_engine(settings: EngineSettings, core: Core) -> Engine:
     """Raises EngineError. Ready means that a first synthesis has passed."""
     device, checkpoint = load_device(settings)
     kind = checkpoint.talker.device.type
     folder = settings.aligner_folder
     aligner = None if folder is None else load_aligner(folder, checkpoint.talker.device)
-    chosen = settings.scheduler(kind)
+    chosen = settings.scheduler(kind, checkpoint.config.talker)
     measured = measure(device, lambda: warm_up_session(checkpoint))
     scheduler = Scheduler(limits(chosen, device.shapes), measured)
     core.send(
         m.CoreReady(
             fingerprint=checkpoint.fingerprint,
             device=kind,
-            capacity=settings.slots(kind),
+            capacity=chosen.slots,
             can_encode_voice=checkpoint.speaker_encoder is not None,
+            hardware=hardware(kind),
         )
     )
     overlapped = settings.overlaps(device.shapes.overlapped)

@@ -17,6 +17,7 @@ from gpu_engine.errors import EngineFull
 from gpu_engine.runner import Device, Outcome, VoiceEncoding
 from gpu_engine.scheduler import BooksError, Ended, Job, Kind, Result, Scheduler, Stream
 from gpu_engine.server.flight import Flight
+from gpu_engine.server.memory import Meter
 from gpu_engine.server.sessions import open_session
 from gpu_engine.server.tracer import Tracer
 from gpu_engine.server.voiceover import Voiceover, finished
@@ -59,6 +60,7 @@ class Engine:
         self.captions = Captions(aligner, scheduler, send)
         self.flight = Flight(device, overlapped, self.captions.look)
         self.tracer = Tracer(scheduler, send)
+        self.memory = Meter(device, aligner)
 
     # ---- news
 
@@ -76,8 +78,7 @@ class Engine:
                 self.clips[message.clip] = voice
                 self.scheduler.add_clip(message.clip, now)
             case m.KeepVoice():
-                told = self.device.kept.keep(message.speaker, message.act)
-                self._send(m.VoiceKept(message.ask, *told))
+                self._keep(message)
             case m.BeginTrace():
                 self.tracer.begin(message, tuple(self.live), now)
         self._seat()
@@ -99,13 +100,16 @@ class Engine:
             # Nobody knows how long a text that still grows will be.
             positions=self.device.shapes.longest - (room - cap) * submit.text_done,
         )
-        self.live[stream.id] = Voiceover.of(submit, open_session(submit, self._config))
+        session = open_session(submit, self._config)
+        self.live[stream.id] = Voiceover.of(submit, session)
         try:
             wait = self.scheduler.submit(stream, now)
         except EngineFull as full:
             del self.live[stream.id]
             self._send(_refusal(submit.stream, full))
             return
+        if submit.artifact:
+            self.device.kept.name(submit.artifact, session.voice, self._voices())
         self.captions.open(submit)
         self.tracer.note(stream.id, "begin", now)
         self._send(m.StreamAccepted(stream.id, round(1000 * wait)))
@@ -123,13 +127,25 @@ class Engine:
         cap = min(more.frame_cap, voiceover.room(self.device.shapes.longest))
         self.scheduler.extend(more.stream, len(more.trailing), more.done, cap, now)
 
+    def _keep(self, message: m.KeepVoice) -> None:
+        """What is unloaded is not brought back by who speaks by it still."""
+        kept = self.device.kept
+        before, after = kept.keep(message.speaker, message.act)
+        if message.act == "unload" and before.speaker in self._voices():
+            kept.barred.add(before.speaker)
+        self._send(m.VoiceKept(message.ask, before, after))
+
+    def _voices(self) -> set[bytes]:
+        """Of the clones that speak, or wait for it."""
+        return {row.session.voice for row in self.live.values() if row.session.vector is not None}
+
     # ---- one turn
 
     def turn(self, clock: Clock = time.monotonic) -> bool:
         """Launches the most urgent job, if there is one, and collects what is due."""
         now = clock()
         self.captions.ask(now)
-        job = self.scheduler.next_job(now, self.flight.closed)
+        job = self.scheduler.next_job(now, self.flight.closed, self.flight.behind)
         self._seat()
         self.tracer.tell(now)
         if job is not None:
@@ -156,7 +172,9 @@ class Engine:
         if outcome.audio is not None:
             rows = [self.live.get(number) for number in job.ids.tolist()]
             made = zip(rows, outcome.audio, outcome.broken.tolist(), strict=True)
-            heard = [0.0 if row is None or bad else row.hear(audio) for row, audio, bad in made]
+            heard = [
+                0.0 if row is None or bad else row.hear(audio, now) for row, audio, bad in made
+            ]
             seconds = np.array(heard)
         result = Result(outcome.stopped, outcome.broken, seconds, seconds=outcome.seconds)
         booked = self.scheduler.complete(job, result, now)
@@ -187,7 +205,8 @@ class Engine:
         if pcm:
             if voiceover.samples == len(pcm) // 2:
                 self.tracer.note(voiceover.id, "first audio", now)
-            self._send(m.AudioChunk(voiceover.id, pcm, voiceover.samples - len(pcm) // 2))
+            first = voiceover.samples - len(pcm) // 2
+            self._send(m.AudioChunk(voiceover.id, pcm, first, voiceover.decoded))
             self.captions.hear(voiceover.id, pcm)
 
     def _cut_the_lost(self, rows: list[Voiceover | None], now: float) -> None:
@@ -200,6 +219,8 @@ class Engine:
         if ended is None:
             return
         voiceover = self.live.pop(ended.id)
+        if self.device.kept.barred:
+            self.device.kept.barred &= self._voices()
         if ended.reason in ("stop", "length"):
             self._deliver(voiceover, now)
         self.tracer.note(ended.id, "end", now)
@@ -267,6 +288,11 @@ class Engine:
             lead_low_ms=round(1000 * load.lead_low),
             lead_median_ms=round(1000 * load.lead_median),
             pinned=tuple(map(self.device.kept.held, self.device.kept.pinned)),
+            waits={
+                name: m.WaitTimes(wait.rows, 1000 * wait.median, 1000 * wait.p95)
+                for name, wait in self.scheduler.waits.told(now).items()
+            },
+            memory=self.memory.told(now),
         )
 
 

@@ -3,8 +3,9 @@ loop, up to two a lane in the overlapped one."""
 
 from __future__ import annotations
 
+import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from gpu_engine.runner import Device, Outcome, Ticket, VoiceEncoding
 from gpu_engine.scheduler import Job, Kind
@@ -12,6 +13,7 @@ from gpu_engine.scheduler import Job, Kind
 GENERATION = frozenset({Kind.PREFILL, Kind.TALKER, Kind.PREDICTOR})
 BESIDE = frozenset({Kind.CODEC, Kind.ENCODE, Kind.ALIGN})
 NOTHING: frozenset[Kind] = frozenset()
+LOOK_S = 20e-6  # between two looks at what has not ended
 
 
 class Flight:
@@ -29,29 +31,44 @@ class Flight:
     @property
     def closed(self) -> frozenset[Kind]:
         """Kinds whose lane is full."""
-        full = [kinds for kinds, jobs in self._lanes if len(jobs) >= self._depth]
-        return NOTHING.union(*full)
+        return self._with(self._depth)
+
+    @property
+    def behind(self) -> frozenset[Kind]:
+        """Kinds that would wait for a job that was launched before."""
+        return self._with(1)
 
     @property
     def empty(self) -> bool:
         return not any(jobs for _, jobs in self._lanes)
+
+    def _with(self, jobs: int) -> frozenset[Kind]:
+        return NOTHING.union(*(kinds for kinds, flying in self._lanes if len(flying) >= jobs))
 
     def launch(self, job: Job, voice: VoiceEncoding | None = None) -> None:
         jobs = next(jobs for kinds, jobs in self._lanes if job.kind in kinds)
         jobs.append((job, self._start(job, voice)))
 
     def land(self, waiting: bool) -> list[tuple[Job, Outcome]]:
-        """What is done by now. Waits for the oldest job of the first lane that has one where a lane
-        must be emptied before anything can be launched, or where nothing else is left to do."""
-        landed = []
-        for _, jobs in self._lanes:
-            while jobs and (self._depth == 1 or (len(jobs) > 1 and jobs[0][1].done())):
-                job, ticket = jobs.popleft()
-                landed.append((job, ticket.wait()))
-        if not landed and waiting and not self.empty:
-            job, ticket = next(jobs for _, jobs in self._lanes if jobs).popleft()
-            landed.append((job, ticket.wait()))
+        """What is done by now, all of it in the plain loop. `waiting`: nothing can be launched, so
+        one job at least is waited for, whichever ends first."""
+        landed = [self._collect(jobs) for jobs in self._done()]
+        while waiting and not landed and not self.empty:
+            time.sleep(LOOK_S)
+            landed = [self._collect(jobs) for jobs in self._done()]
         return landed
+
+    def _done(self) -> Iterator[deque[tuple[Job, Ticket]]]:
+        """A lane for each of its jobs that has ended. Lanes do not wait for each other: audio
+        would leave only when its stream has no more frames to make."""
+        for _, jobs in self._lanes:
+            while jobs and (self._depth == 1 or jobs[0][1].done()):
+                yield jobs
+
+    @staticmethod
+    def _collect(jobs: deque[tuple[Job, Ticket]]) -> tuple[Job, Outcome]:
+        job, ticket = jobs.popleft()
+        return job, ticket.wait()
 
     def _start(self, job: Job, voice: VoiceEncoding | None) -> Ticket:
         match job.kind:

@@ -21,6 +21,7 @@ from gpu_engine.proto import engine_pb2 as pb
 from gpu_engine.proto import engine_pb2_grpc
 from gpu_engine.server.artifact import Seal, voice_key
 from gpu_engine.server.conversation import Conversation, Requests, error_event
+from gpu_engine.server.link import SENT
 from gpu_engine.server.metrics import Metrics
 from gpu_engine.server.opening import Desk
 from gpu_engine.server.operations import Operations
@@ -148,12 +149,14 @@ class EngineService(engine_pb2_grpc.EngineServicer):
             engine_id=self._desk.settings.engine_id,
             version=version(),
             state=STATES[supervisor.state],
+            silent=supervisor.state is State.SILENT,
             uptime_seconds=time.monotonic() - self._started,
             core_restarts=supervisor.restarts,
         )
         if supervisor.known is not None:
             status.device = supervisor.known.device
             status.capacity = supervisor.known.capacity
+            status.hardware = supervisor.known.hardware
         core = supervisor.status
         if core is not None:
             status.streams = core.streams
@@ -166,6 +169,9 @@ class EngineService(engine_pb2_grpc.EngineServicer):
             status.underruns_total = core.underruns_total
             status.memory_bytes = core.memory_bytes
             status.pinned.extend(map(self._operations.public, core.pinned))
+            status.memory.CopyFrom(_memory(core.memory))
+            for name, wait in core.waits.items():
+                status.waits[name].CopyFrom(_wait(wait))
             for name, kept in core.caches.items():
                 status.caches[name].CopyFrom(_cache(kept))
             for name, counters in core.modules.items():
@@ -173,6 +179,8 @@ class EngineService(engine_pb2_grpc.EngineServicer):
                 status.modules[name].rows = counters.rows
                 status.modules[name].busy_seconds = counters.busy_seconds
                 status.modules[name].last_ms = counters.last_ms
+            if (sent := supervisor.sent) is not None:
+                status.waits[SENT].CopyFrom(_wait(sent))
         return status
 
 
@@ -200,6 +208,14 @@ def _cache(kept: m.CacheCounters) -> pb.CacheStatus:
         bytes=kept.nbytes,
         most_bytes=kept.most,
     )
+
+
+def _memory(use: m.MemoryUse) -> pb.MemoryStatus:
+    return pb.MemoryStatus(parts=use.parts, free_bytes=use.free, total_bytes=use.total)
+
+
+def _wait(told: m.WaitTimes) -> pb.WaitStatus:
+    return pb.WaitStatus(rows=told.rows, median_ms=told.median_ms, p95_ms=told.p95_ms)
 
 
 def _listen(listener: Listener, event: pb.SynthesizeEvent) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -12,18 +13,21 @@ import zmq.asyncio
 
 from gpu_engine import messages as m
 from gpu_engine.errors import EngineError, EngineFull
+from gpu_engine.scheduler.waits import Minute
 
 StreamEvent = m.StreamAccepted | m.AudioChunk | m.StreamWords | m.StreamFinished | m.StreamFailed
 BYTES_PER_SECOND = 48_000
+SENT = "sent"
 MOST_CLIPS, CLIP_WAIT_MS = 8, 5000
 
 
 class Mailbox:
     """Events of one stream, in order. Closed by StreamFinished or StreamFailed, exactly once."""
 
-    def __init__(self, unread_limit: int) -> None:
+    def __init__(self, unread_limit: int, sent: Minute | None = None) -> None:
+        """`sent` learns how long audio was on its way from the decode to the reader."""
         self._queue: asyncio.Queue[StreamEvent] = asyncio.Queue()
-        self._limit, self._unread = unread_limit, 0
+        self._limit, self._unread, self._sent = unread_limit, 0, sent
         self.closed = False
 
     def put(self, event: StreamEvent) -> bool:
@@ -40,6 +44,9 @@ class Mailbox:
         event = await self._queue.get()
         if isinstance(event, m.AudioChunk):
             self._unread -= len(event.pcm)
+            if self._sent is not None:
+                now = time.monotonic()
+                self._sent.note(SENT, now - event.decoded, 1, now)
         return event
 
 
@@ -53,6 +60,7 @@ class Link:
         self._socket.linger = 0
         self._socket.bind(address)
         self._unread_limit = int(unread_seconds * BYTES_PER_SECOND)
+        self._sent = Minute((SENT,))
         self._streams: dict[int, Mailbox] = {}
         self._clips: dict[int, asyncio.Future[m.ClipEncoded]] = {}
         self._asked: dict[int, asyncio.Queue[m.VoiceKept | m.TracePart | EngineError]] = {}
@@ -70,7 +78,7 @@ class Link:
         return self._last
 
     def open(self, stream: int) -> Mailbox:
-        self._streams[stream] = Mailbox(self._unread_limit)
+        self._streams[stream] = Mailbox(self._unread_limit, self._sent)
         return self._streams[stream]
 
     def close(self, stream: int) -> None:
@@ -147,6 +155,11 @@ class Link:
             self._settle(clip, EngineError(code, text, retryable=True))
         for asked in self._asked.values():
             asked.put_nowait(EngineError(code, text, retryable=True))
+
+    def sent(self) -> m.WaitTimes:
+        """How long chunks of the last minute waited until they were handed on."""
+        wait = self._sent.told(time.monotonic())[SENT]
+        return m.WaitTimes(wait.rows, 1000 * wait.median, 1000 * wait.p95)
 
     def shut(self) -> None:
         self._socket.close()

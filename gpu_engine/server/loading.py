@@ -39,7 +39,7 @@ def load_runner(settings: EngineSettings) -> Runner:
     torch.set_num_threads(settings.cpu_threads(config.talker))
     device = pick_device(settings.device)
     dtype = torch.bfloat16 if device == "cuda" else torch.float32
-    streams, positions = settings.slots(device), settings.max_positions
+    streams, positions = settings.slots(device, config.talker), settings.max_positions
     try:
         checkpoint = load_checkpoint(settings.folder, device, dtype)
         return build_runner(checkpoint, streams, positions, settings)
@@ -68,7 +68,7 @@ def load_device(settings: EngineSettings) -> tuple[Device, Checkpoint]:
             log.exception("no graphs on this device: the modules run as they are")
     runner = load_runner(settings)
     warm_up(runner)
-    rows = settings.scheduler(kind).step_rows
+    rows = settings.scheduler(kind, runner.checkpoint.config.talker).step_rows
     return LocalDevice(runner, rows, rows), runner.checkpoint
 
 
@@ -81,7 +81,7 @@ def _load_graphs(settings: EngineSettings) -> tuple[Device, Checkpoint]:
 
 def graph_plan(settings: EngineSettings) -> Plan:
     """Batch sizes up to the streams there may be."""
-    usual, streams = Plan(), settings.slots("cuda")
+    usual, streams = Plan(), settings.cuda_slots
     return replace(
         usual,
         slots=streams,

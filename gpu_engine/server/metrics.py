@@ -92,11 +92,34 @@ class StatusCollector(Collector):
             busy.add_metric([module], counters_of.busy_seconds)
         yield busy
         yield from _caches(status)
+        yield from _memory(status.memory)
+        yield _waits(status)
+
+
+def _memory(memory: pb.MemoryStatus) -> Iterator[Metric]:
+    text = "What the core holds now, by what it is for"
+    parts = GaugeMetricFamily("parlance_engine_memory_part_bytes", text, labels=["part"])
+    for name, count in memory.parts.items():
+        parts.add_metric([name], count)
+    yield parts
+    text = "Free on the engine's device, or in its machine or container"
+    yield GaugeMetricFamily("parlance_engine_memory_free_bytes", text, value=memory.free_bytes)
+
+
+def _waits(status: pb.EngineStatus) -> Metric:
+    text = "What rows waited before a module in the last minute; none where nobody came by"
+    told = GaugeMetricFamily("parlance_engine_wait_seconds", text, labels=["before", "quantile"])
+    for name, wait in status.waits.items():
+        if wait.rows:
+            told.add_metric([name, "0.5"], wait.median_ms / 1000)
+            told.add_metric([name, "0.95"], wait.p95_ms / 1000)
+    return told
 
 
 def _caches(status: pb.EngineStatus) -> Iterator[Metric]:
     """What the core keeps on its device, by cache."""
-    for field, text in {"bytes": "Bytes kept", "entries": "Things kept"}.items():
+    gauges = {"bytes": "Bytes kept", "most_bytes": "Bytes that may be", "entries": "Things kept"}
+    for field, text in gauges.items():
         gauge = GaugeMetricFamily(f"parlance_engine_cache_{field}", text, labels=["cache"])
         for name, cache in status.caches.items():
             gauge.add_metric([name], getattr(cache, field))

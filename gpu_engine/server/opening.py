@@ -143,6 +143,7 @@ class Desk:
             word_times=start.word_times,
             text=text if start.word_times else "",
             share=start.share or 1.0,
+            artifact=self.voices.artifact_of(start.voice),
         )
 
     def extend(

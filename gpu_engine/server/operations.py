@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -28,15 +29,17 @@ ACTS: dict[int, m.Act] = {
 # What each has is told with every heartbeat.
 MOST_PINS = 64
 SHORTEST_TRACE_S, LONGEST_TRACE_S = 1, 30
+MOST_ARTIFACTS, ARTIFACT_BYTES = 1000, 32
 READ_IN, READ_IN_S = "Ready.", 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """`id` and `name` are the caller's, `start` what a stream in this voice asks for."""
+    """`id` and `name` are the caller's, `artifact` and `start` what a stream in this voice is."""
 
     id: str
     name: str
+    artifact: bytes
     start: pb.Start
 
 
@@ -57,26 +60,68 @@ class Operations:
 
     async def keep(self, request: pb.KeepVoiceRequest) -> pb.KeepVoiceResponse:
         """Raises EngineError."""
-        if request.act not in ACTS:
+        act = ACTS.get(request.act)
+        if act is None:
             raise InvalidRequest("unknown act", "act")
         if max(len(request.name), len(request.id)) > LONGEST_NAME:
             raise InvalidRequest(f"longer than {LONGEST_NAME} characters", "name")
-        link, act = self._supervisor.control, ACTS[request.act]
+        artifacts = _artifacts(request)
+        if act != "pin":
+            return await self._keep(request, artifacts, act)
+        if artifacts:
+            raise InvalidRequest("a voice is pinned by its content, not by an id", "artifacts")
+        return await self._pin(request)
+
+    async def _pin(self, request: pb.KeepVoiceRequest) -> pb.KeepVoiceResponse:
+        """Counted before anything is waited for: many at once find no more places than there are.
+        One that is unpinned or unloaded meanwhile is not read in."""
         start = self._start(request)
-        speaker = self._speaker(start)
-        if act == "pin":
-            self._check_room(speaker)
-        told = await link.keep(speaker, act)
-        after = told.after
-        if act == "pin":
-            self._pins[speaker] = Pin(request.id, request.name, start)
-            await self._read_in(link, start)
+        submit, speaker = self._first(start)
+        self._check_room(speaker)
+        pin = Pin(request.id, request.name, submit.artifact, start)
+        before_that, self._pins[speaker] = self._pins.get(speaker), pin
+        try:
+            link = self._supervisor.control
+            before = (await link.keep(speaker, "pin")).before
+            await self._read_in(link, speaker, pin)
             after = (await link.keep(speaker, "look")).after
-        if act in ("unpin", "unload"):
-            self._pins.pop(speaker, None)
-        return pb.KeepVoiceResponse(
-            before=_public(told.before, request), after=_public(after, request)
-        )
+        except EngineError:
+            self._take_back(speaker, pin, before_that)
+            raise
+        return pb.KeepVoiceResponse(before=_public(before, request), after=_public(after, request))
+
+    def _take_back(self, speaker: m.Speaker, pin: Pin, before: Pin | None) -> None:
+        if self._pins.get(speaker) is pin:
+            del self._pins[speaker]
+            if before is not None:
+                self._pins[speaker] = before
+
+    async def _keep(
+        self, request: pb.KeepVoiceRequest, artifacts: list[bytes], act: m.Act
+    ) -> pb.KeepVoiceResponse:
+        """Of the voice, of these artifacts, and of all that is pinned under the same id: what is
+        deleted elsewhere can still be named. Their pins end first: no new core learns of them."""
+        speakers: set[m.Speaker] = {*artifacts, *self._pinned_as(request.id, artifacts)}
+        if request.HasField("voice"):
+            speakers.add(self._first(self._start(request))[1])
+        told: dict[m.Speaker, tuple[m.Held, m.Held]] = {}
+        for speaker in speakers:
+            if act != "look":
+                self._pins.pop(speaker, None)
+            answer = await self._supervisor.control.keep(speaker, act)
+            found = answer.before.speaker
+            if act != "look":
+                self._pins.pop(found, None)
+            told[found] = told.get(found, (answer.before, answer.after))[0], answer.after
+        before, after = ([pair[at] for pair in told.values()] for at in (0, 1))
+        return pb.KeepVoiceResponse(before=_sum(before, request), after=_sum(after, request))
+
+    def _pinned_as(self, id: str, artifacts: list[bytes]) -> set[m.Speaker]:
+        return {
+            speaker
+            for speaker, pin in self._pins.items()
+            if (id and pin.id == id) or pin.artifact in artifacts
+        }
 
     def renew_pins(self) -> None:
         """In a core that may be new."""
@@ -115,11 +160,12 @@ class Operations:
         start = pb.Start(model=request.model, voice=request.voice, language=language)
         return self._desk.admit(start)
 
-    def _speaker(self, start: pb.Start) -> m.Speaker:
+    def _first(self, start: pb.Start) -> tuple[m.Submit, m.Speaker]:
+        """A first stream in this voice, and whom it speaks as."""
         submit = self._desk.submit(0, start, READ_IN, done=True)
         if start.voice.WhichOneof("kind") == "preset":
-            return self._desk.config.talker.spk_id[start.voice.preset.lower()]
-        return open_session(submit, self._desk.config).voice
+            return submit, self._desk.config.talker.spk_id[start.voice.preset.lower()]
+        return submit, open_session(submit, self._desk.config).voice
 
     def _check_room(self, speaker: m.Speaker) -> None:
         if speaker not in self._pins and len(self._pins) >= MOST_PINS:
@@ -128,18 +174,23 @@ class Operations:
 
     async def _renew_pins(self) -> None:
         for speaker, pin in tuple(self._pins.items()):
+            if self._pins.get(speaker) is not pin:
+                continue
             try:
-                await self._supervisor.control.keep(speaker, "pin")
-                await self._read_in(self._supervisor.control, pin.start)
+                link = self._supervisor.control
+                await link.keep(speaker, "pin")
+                await self._read_in(link, speaker, pin)
             except EngineError as error:
                 log.warning("a voice could not be pinned again", voice=pin.id, why=error.code)
 
-    async def _read_in(self, link: Link, start: pb.Start) -> None:
+    async def _read_in(self, link: Link, speaker: m.Speaker, pin: Pin) -> None:
         """By a stream of one frame behind all others, whose audio nobody hears. Where there is no
         room for it the voice comes with its first use."""
+        if self._pins.get(speaker) is not pin:
+            return
         number = link.number()
         wanted = pb.Start(max_frames=1, priority=pb.PRIORITY_BACKGROUND, keep_silence=True)
-        wanted.MergeFrom(start)
+        wanted.MergeFrom(pin.start)
         mailbox = link.open(number)
         try:
             link.tell(self._desk.submit(number, wanted, READ_IN, done=True))
@@ -149,6 +200,25 @@ class Operations:
                         pass
         finally:
             link.close(number)
+
+
+def _artifacts(request: pb.KeepVoiceRequest) -> list[bytes]:
+    """Raises InvalidRequest."""
+    if len(request.artifacts) > MOST_ARTIFACTS:
+        raise InvalidRequest(f"more than {MOST_ARTIFACTS} at once", "artifacts")
+    try:
+        found = [bytes.fromhex(each) for each in request.artifacts]
+    except ValueError:
+        found = [b""]
+    if any(len(each) != ARTIFACT_BYTES for each in found):
+        raise InvalidRequest("an artifact's id is the SHA-256 that came with it", "artifacts")
+    return found
+
+
+def _sum(held: Sequence[m.Held], request: pb.KeepVoiceRequest) -> pb.HeldVoice:
+    is_pinned = any(each.pinned for each in held)
+    entries, nbytes = sum(each.entries for each in held), sum(each.nbytes for each in held)
+    return _public(m.Held(b"", is_pinned, entries, nbytes), request)
 
 
 def _public(held: m.Held, called: Pin | pb.KeepVoiceRequest | None) -> pb.HeldVoice:

@@ -13,6 +13,8 @@ from gpu_engine.scheduler import SchedulerSettings
 
 ASSETS = Path(__file__).parent.parent / "assets"
 CPU_STREAMS, CUDA_STREAMS = 8, 64
+# A small model's memory is small too, and its modules in C speak more than eight at once.
+SMALL_ON_CPU_STREAMS = 16
 CPU_CACHE_MB, CUDA_CACHE_MB = 256, 1024
 SMALL_MODEL = 512
 MOST_CODEC_THREADS = 4
@@ -104,8 +106,15 @@ class EngineSettings:
         """Whether jobs are launched while another runs; `usual` is what the device is made for."""
         return usual if self.loop == "auto" else self.loop == "overlapped"
 
-    def slots(self, device: str) -> int:
-        return self.max_streams or (CUDA_STREAMS if device == "cuda" else CPU_STREAMS)
+    @property
+    def cuda_slots(self) -> int:
+        return self.max_streams or CUDA_STREAMS
+
+    def slots(self, device: str, talker: TalkerConfig) -> int:
+        if device == "cuda":
+            return self.cuda_slots
+        is_small = talker.hidden_size < SMALL_MODEL
+        return self.max_streams or (SMALL_ON_CPU_STREAMS if is_small else CPU_STREAMS)
 
     def cache_bytes(self, device: str) -> int:
         """Of each cache. An official preset's beginning takes 1.2 MB, that of a clone in context up
@@ -131,11 +140,11 @@ class EngineSettings:
         slow = device == "cpu" and talker.hidden_size >= SMALL_MODEL
         return SILENCE_LARGE_ON_CPU if slow else SILENCE
 
-    def scheduler(self, device: str) -> SchedulerSettings:
+    def scheduler(self, device: str, talker: TalkerConfig) -> SchedulerSettings:
         # On a CPU a decode takes 5 ms a frame: 32 frames are as long as others should wait.
         rows, frames = (8, 32) if device == "cpu" else (64, 512)
         return SchedulerSettings(
-            slots=self.slots(device),
+            slots=self.slots(device, talker),
             waiting=self.waiting,
             step_rows=rows,
             codec_frames=frames,

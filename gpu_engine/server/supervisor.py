@@ -104,6 +104,11 @@ class Supervisor:
     def status(self) -> m.CoreStatus | None:
         return self._core.status if self._core else None
 
+    @property
+    def sent(self) -> m.WaitTimes | None:
+        """How long audio waited for its way out."""
+        return self._core.link.sent() if self._core else None
+
     # ---- life
 
     async def run(self) -> None:

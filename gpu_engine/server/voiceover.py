@@ -17,8 +17,9 @@ LONGEST_QUIET = 4 * SAMPLE_RATE
 
 @dataclass(slots=True, eq=False)
 class Voiceover:
-    """`samples` have left, `held` is decoded and waits for its release; `spent_ms` is device time.
-    A `guarded` stream is cut when it falls silent for long; who keeps silence keeps all of it."""
+    """`samples` have left, `held` is decoded (since `decoded`) and waits for its release;
+    `spent_ms` is device time. A `guarded` stream is cut when it falls silent for long; who keeps
+    silence keeps all of it."""
 
     id: int
     session: Session
@@ -27,6 +28,7 @@ class Voiceover:
     slot: int = -1
     samples: int = 0
     held: list[bytes] = field(default_factory=list)
+    decoded: float = 0.0
     spent_ms: dict[Kind, float] = field(default_factory=lambda: dict.fromkeys(Kind, 0.0))
     quiet: QuietRun = field(default_factory=QuietRun)
 
@@ -38,10 +40,11 @@ class Voiceover:
         """The most frames that fit behind its prompt."""
         return longest - len(self.session.plan.text_ids) - 1
 
-    def hear(self, audio: Samples) -> float:
+    def hear(self, audio: Samples, now: float) -> float:
         """Takes decoded audio in, its leading silence removed. Seconds that are left of it."""
         audio = self.session.silence.push(audio)
         if len(audio):
+            self.decoded = self.decoded if self.held else now
             self.quiet.push(audio)
             self.held.append(to_pcm16(audio))
         return len(audio) / SAMPLE_RATE

@@ -10,7 +10,7 @@ import numpy as np
 from gpu_engine.config import ModelKind, TtsConfig
 from gpu_engine.errors import EngineError, InvalidRequest
 from gpu_engine.proto import engine_pb2 as pb
-from gpu_engine.server.artifact import Seal
+from gpu_engine.server.artifact import Seal, Voice, identity
 
 MOST_REFERENCE_FRAMES = 750  # a minute
 # Norms square values and add them up: in float32 that stays a number, with room for any encoder's.
@@ -64,6 +64,18 @@ class Voices:
             return pb.Voice(embedding=embedding)
         reference = pb.Reference(embedding=embedding, codes=content.codes, text=content.text)
         return pb.Voice(reference=reference)
+
+    def artifact_of(self, voice: pb.Voice) -> bytes:
+        """The id of the artifact that holds this clone; empty for what is none."""
+        reference = voice.reference
+        match voice.WhichOneof("kind"):
+            case "embedding":
+                values, codes, text = voice.embedding.values, b"", ""
+            case "reference":
+                values, codes, text = reference.embedding.values, reference.codes, reference.text
+            case _:
+                return b""
+        return identity(Voice(self.fingerprint, np.array(values, "<f4").tobytes(), codes, text))
 
     def check_embedding(self, embedding: pb.SpeakerEmbedding, field: str) -> None:
         """Raises InvalidRequest on `field`."""

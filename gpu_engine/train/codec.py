@@ -17,13 +17,14 @@ from gpu_engine.config import CodecConfig
 from gpu_engine.train.alignment import PHONES, PHONES_PER_FRAME, UNLABELLED
 from gpu_engine.train.codec_data import Recording
 from gpu_engine.train.codec_model import CodecModel, in_context, scale_loss
-from gpu_engine.train.codec_state import settle
+from gpu_engine.train.codec_state import save_place, settle
 from gpu_engine.train.discriminators import (
     Discriminators,
     adversarial_loss,
     discriminator_loss,
     feature_loss,
 )
+from gpu_engine.train.likeness import listener
 from gpu_engine.train.losses import LogMel, MelLoss
 from gpu_engine.train.runtime import (
     Captured,
@@ -44,6 +45,8 @@ FIGURES = (
     "phone",
     "commit",
     "scale",
+    "unlike",
+    "apart",
     "adv",
     "feature",
     "judge",
@@ -70,9 +73,13 @@ class CodecRecipe:
     dropout: float = 0.5
     phone: float = 1.0  # weight of naming the phones from code 0
     scale: float = 0.05  # weight of keeping the latents' deviation at 1
+    listener: Path | None = None  # a Base checkpoint, whose speaker encoder hears what is made
+    likeness: float = 1.0  # weight of sounding like the speaker to it
+    apart: float = 0.15  # of it, for the layers before the vector
     ema: float = 0.999
     clip: float = 1.0
     settle_steps: int = 60
+    resettle_steps: int = 10  # before a save in the middle, which is settled again when resumed
     log_every: int = 100
     save_every: float = 120.0
     seed: int = 1
@@ -92,6 +99,7 @@ class CodecTrainer:
         self.adversaries = Discriminators(recipe.adversary_width).to(device)
         self.mel = MelLoss().to(device)
         self.fine_mel = LogMel(1024, 80, 240).to(device)
+        self.listener = listener(recipe.listener).to(device) if recipe.listener else None
         share_weights(self.model, world)
         share_weights(self.adversaries, world)
         torch.manual_seed(recipe.seed + 1000 * world.rank + 1)
@@ -102,8 +110,9 @@ class CodecTrainer:
         self.resumed = False
         self.averaged = [p.detach().clone() for p in self.grads.parameters]
         self.losses = {name: torch.zeros((), device=device) for name in FIGURES}
+        self.before = 0.0  # seconds of training in an earlier process
         self.clock = Clock()
-        self.step = 0
+        self.step = self.warm_from = 0
 
     def make_model(self, config: CodecConfig) -> CodecModel:
         return CodecModel(config)
@@ -146,6 +155,7 @@ class CodecTrainer:
         phone = self._phone_loss(semantic, phones)
         scale = scale_loss(latents)
         loss = mel + 0.5 * aux + recipe.phone * phone + 0.2 * commitment + recipe.scale * scale
+        loss = loss + self._unlike(made, audio)
         if judged:
             loss = loss + self._judge(made, audio)
         loss.backward()
@@ -167,6 +177,14 @@ class CodecTrainer:
             seen.flatten(0, 2), phones.flatten(), ignore_index=UNLABELLED, reduction="sum"
         )
         return total / known
+
+    def _unlike(self, made: Tensor, audio: Tensor) -> Tensor | float:
+        if self.listener is None:
+            return 0.0
+        unlike, apart = self.listener(made, audio)
+        self._note(unlike=unlike, apart=apart)
+        loss: Tensor = self.recipe.likeness * (unlike + self.recipe.apart * apart)
+        return loss
 
     def _judge(self, made: Tensor, audio: Tensor) -> Tensor:
         """Both sides' gradients against the adversaries as they stand; the generator's loss."""
@@ -220,7 +238,8 @@ class CodecTrainer:
     # The run.
 
     def train(self, save: Callable[[], None], log: Log, deadline: float = 0.0) -> None:
-        """For the recipe's seconds, but not past `deadline` (Unix time, if any)."""
+        """For the recipe's seconds, but not past `deadline` (Unix time, if any). `save` is called
+        now and then, not in the end."""
         self.begin(deadline)
         recipe = self.recipe
         end = recipe.seconds
@@ -245,9 +264,9 @@ class CodecTrainer:
         if self.world.device.type == "cuda":
             torch.cuda.synchronize()
         if deadline:
-            left = agreed(deadline - time.time(), self.world)
+            left = agreed(deadline - time.time() + self.before, self.world)
             self.recipe = replace(self.recipe, seconds=min(self.recipe.seconds, left))
-        self.clock = Clock()
+        self.clock, self.warm_from = Clock(self.before), self.step
 
     def _phase(
         self, until: float, quantize: bool, judged: bool, save: Callable[[], None], log: Log
@@ -260,18 +279,20 @@ class CodecTrainer:
         saved = self.clock.elapsed()
         while self._on(until):
             elapsed = self.clock.elapsed()
-            rate = main.rate(self.step, elapsed)
+            warmed = self.step - self.warm_from  # moments of gradients are not saved
+            rate = main.rate(warmed, elapsed)
             self.set_rates(rate, elapsed)
-            self.adversary_optimizer.param_groups[0]["lr"].fill_(other.rate(self.step, elapsed))
+            self.adversary_optimizer.param_groups[0]["lr"].fill_(other.rate(warmed, elapsed))
             gradients()
             self._average(judged)
             update()
             if self.step % self.recipe.log_every == 0:
                 self._report(log)
-            if elapsed - saved > self.recipe.save_every:
+            self.step += 1
+            # Nothing can go on from what has no codebooks yet.
+            if quantize and elapsed - saved > self.recipe.save_every:
                 save()
                 saved = elapsed
-            self.step += 1
 
     def set_rates(self, rate: float, elapsed: float) -> None:
         """At the begin of a run that goes on only the heads learn: what new ones ask for would
@@ -309,14 +330,17 @@ class CodecTrainer:
             **dict(zip(names, self.averaged, strict=True)),
         }
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path, final: bool = True) -> None:
         """What a later run resumes from; the adversaries in half precision."""
         if not self.world.leads:
             return
         folder.mkdir(parents=True, exist_ok=True)
         averaged = copy.deepcopy(self.model)
         averaged.load_state_dict(self.averaged_state())
-        settle(averaged, self.recording, self.recipe)
+        recipe = self.recipe
+        steps = recipe.settle_steps if final else min(recipe.settle_steps, recipe.resettle_steps)
+        settle(averaged, self.recording, replace(recipe, settle_steps=steps))
         save_shards(folder, "codec", averaged.state_dict())
         halves = {name: t.half() for name, t in self.adversaries.state_dict().items()}
         save_shards(folder, "adversaries", halves)
+        save_place(self, folder)

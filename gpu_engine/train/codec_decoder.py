@@ -63,7 +63,9 @@ class DecoderTrainer(CodecTrainer):
         audio, _ = self.recording.windows(self.recipe.rows, self.recipe.frames)
         made = self.model.decoder.render(self.vectors(audio))
         mel = self.mel(made, audio)
-        loss = mel + self._judge(made, audio) if judged else mel
+        loss = mel + self._unlike(made, audio)
+        if judged:
+            loss = loss + self._judge(made, audio)
         loss.backward()
         self._note(mel=mel)
 
@@ -77,7 +79,7 @@ class DecoderTrainer(CodecTrainer):
         self._phase(self.recipe.judge_from * end, True, False, save, log)
         self._phase(end, True, True, save, log)
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path, final: bool = True) -> None:
         """A speech_tokenizer folder with the averaged decoder."""
         if not self.world.leads:
             return

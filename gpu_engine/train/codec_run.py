@@ -14,7 +14,8 @@ from gpu_engine.train.codec import CodecRecipe, CodecTrainer
 from gpu_engine.train.codec_data import Recording, Spoken, record
 from gpu_engine.train.codec_decoder import DecoderTrainer
 from gpu_engine.train.codec_model import TINY_CODEC
-from gpu_engine.train.codec_state import resume as go_on
+from gpu_engine.train.codec_state import go_on
+from gpu_engine.train.codec_state import resume as begin_from
 from gpu_engine.train.runtime import Log, World
 
 
@@ -32,13 +33,18 @@ def train_codec(
     resume: Path | None = None,
     config: CodecConfig = TINY_CODEC,
     deadline: float = 0.0,
+    again: bool = False,
 ) -> CodecTrainer:
     """Trains for the recipe's seconds, but not past `deadline` (Unix time, if any). `resume`: an
-    earlier run's folder, or a speech_tokenizer with its encoder."""
+    earlier run's folder, or a speech_tokenizer with its encoder. `again`: what an earlier process
+    of this very run saved in `out` comes first."""
     recording = _record(corpus, hours, world, out)
     trainer = CodecTrainer(config, recipe, recording, world)
-    if resume is not None:
-        go_on(trainer, resume)
+    if again and go_on(trainer, out):
+        if world.leads:
+            print(f"resumed at step {trainer.step}, {trainer.before:.0f} s", flush=True)
+    elif resume is not None:
+        begin_from(trainer, resume)
     _train(trainer, out, deadline)
     return trainer
 
@@ -71,16 +77,16 @@ def _record(corpus: Iterable[Spoken], hours: float, world: World, out: Path) -> 
 
 
 def _train(trainer: CodecTrainer, out: Path, deadline: float) -> None:
-    world, log = trainer.world, Log(out)
+    world, log = trainer.world, Log.going_on(out, trainer.step)
     started = time.monotonic()
 
-    def save() -> None:
-        trainer.save(out)
+    def save(final: bool = False) -> None:
+        trainer.save(out, final)
         if world.leads:
-            log.save()
+            log.save(drawn=final)
 
     trainer.train(save, log, deadline)
     torch.backends.cudnn.benchmark = False
-    save()
+    save(final=True)
     if world.leads:
         print(f"{trainer.step} steps in {time.monotonic() - started:.0f} s", flush=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,15 +12,17 @@ import torch
 from gpu_engine.train.codec_data import Recording
 from gpu_engine.train.codec_model import CodecModel
 from gpu_engine.train.export import is_run, load_codec
-from gpu_engine.train.runtime import load_shards
+from gpu_engine.train.runtime import load_shards, write_whole
 
 if TYPE_CHECKING:
     from gpu_engine.train.codec import CodecRecipe, CodecTrainer
 
+PLACE = "place.json"
+
 
 def resume(trainer: CodecTrainer, folder: Path) -> None:
     """Goes on from an earlier run, or from a speech_tokenizer folder with its encoder: weights and
-    codebooks. Adversaries come from a run only."""
+    codebooks. Adversaries come from a run only, if it has some."""
     model = trainer.model
     if is_run(folder):
         _take_run(model, folder)
@@ -45,8 +49,26 @@ def _take_run(model: CodecModel, folder: Path) -> None:
 
 
 def take_adversaries(trainer: CodecTrainer, folder: Path) -> None:
-    state = {name: t.float() for name, t in load_shards(folder, "adversaries").items()}
-    trainer.adversaries.load_state_dict(state)
+    """They begin anew where the run left none."""
+    with suppress(FileNotFoundError):
+        state = {name: t.float() for name, t in load_shards(folder, "adversaries").items()}
+        trainer.adversaries.load_state_dict(state)
+
+
+def save_place(trainer: CodecTrainer, folder: Path) -> None:
+    """How far the run has come, beside its weights."""
+    where = {"step": trainer.step, "elapsed": trainer.clock.elapsed()}
+    write_whole(folder / PLACE, json.dumps(where))
+
+
+def go_on(trainer: CodecTrainer, folder: Path) -> bool:
+    """Takes up the run that an earlier process saved in `folder`, if one did."""
+    if not is_run(folder) or not (folder / PLACE).exists():
+        return False
+    resume(trainer, folder)
+    where = json.loads((folder / PLACE).read_text())
+    trainer.step, trainer.before = where["step"], where["elapsed"]
+    return True
 
 
 @torch.no_grad()

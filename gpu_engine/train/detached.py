@@ -89,11 +89,13 @@ def _show(folder: Path) -> None:
 
 
 def bring_home(folder: Path, out: Path) -> list[Path]:
-    """Codec and Talker in half precision, logs, curves and some clips, in files of 15 MiB at most;
+    """Codec (with its adversaries) and Talker in half precision, logs, curves and some clips, in
+    files of 15 MiB at most;
     what is not there yet is left out. `out` is then a folder for `train export`'s --talker and
     --codec; where a decoder was taught, --codec is the speech_tokenizer in it."""
     out.mkdir(parents=True, exist_ok=True)
-    for stem, stage in (("codec", "codec"), ("weights", "talker")):
+    parts = (("codec", "codec"), ("adversaries", "codec"), ("weights", "talker"))
+    for stem, stage in parts:
         try:
             tensors = load_shards(folder / stage, stem)
         except FileNotFoundError:

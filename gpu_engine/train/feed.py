@@ -12,7 +12,7 @@ from torch import Tensor
 
 from gpu_engine.train.packing import Epoch, Mix, plan_epoch
 from gpu_engine.train.runtime import World
-from gpu_engine.train.store import HELD, CodeStore
+from gpu_engine.train.store import HELD, SPEAKER, CodeStore
 
 LEAST = 100  # utterances; a smaller corpus is trained on whole
 
@@ -35,26 +35,36 @@ class Feed:
         self._pool = ThreadPoolExecutor(1)
         self.epoch, self.position = 0, 0
         self._next: Future[Epoch] | None = None
+        self._planned: Epoch | None = None
         self._now: list[Tensor] = []
 
-    def fill(self, slots: tuple[Tensor, Tensor, Tensor]) -> None:
-        """Copies the next batch into sample, place and style."""
+    def fill(self, slots: tuple[Tensor, Tensor, Tensor]) -> NDArray[np.int64]:
+        """Copies the next batch into sample, place and style. Returns who speaks in it, as rows of
+        the store's references."""
         rows = self._shape.rows
         if not self._now:
-            self._now = self._upload(self._plan(self.epoch))
-            self._ahead()
+            self._begin(self._plan(self.epoch))
         while self.position + rows > len(self._now[0]):
             assert self._next is not None
             self.epoch, self.position = self.epoch + 1, 0
-            self._now = self._upload(self._next.result())
-            self._ahead()
+            self._begin(self._next.result())
         part = slice(self.position, self.position + rows)
         for slot, values in zip(slots, self._now, strict=True):
             slot.copy_(values[part])
         self.position += rows
+        return self._speakers(part)
 
-    def _ahead(self) -> None:
+    def _begin(self, epoch: Epoch) -> None:
+        self._planned, self._now = epoch, self._upload(epoch)
         self._next = self._pool.submit(self._plan, self.epoch + 1)
+
+    def _speakers(self, part: slice) -> NDArray[np.int64]:
+        store, epoch = self._store, self._planned
+        assert epoch is not None
+        sample = epoch.sample[part]
+        begun = sample[(sample >= 0) & (epoch.place[part] == 0)]
+        numbers, presets = store.rows[begun, SPEAKER], len(store.presets)
+        return np.unique(np.where(numbers < presets, numbers, numbers - presets))
 
     def _plan(self, number: int) -> Epoch:
         shape, store = self._shape, self._store

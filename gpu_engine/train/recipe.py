@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,7 @@ CLI = "gpu_engine.train.cli"
 CORPUS = "gpu_engine.train.corpora.kokoro"
 LAYOUTS = ("full", "streaming")
 CUSTOM_VOICE, VOICE_DESIGN = "custom_voice", "voice_design"
+SHARDS, AGAIN = "encode*.safetensors", "-again"  # of one call, and of the later ones
 SLACK = 20.0  # seconds a stage may take to save after its training has ended
 WAYS = ((), ("--no-compile",), ("--no-compile", "--no-capture"))
 
@@ -114,6 +116,8 @@ class Kitchen:
         limit = recipe.limit or 1e9
         self.end = self._started + limit
         self._beside: Child | None = None
+        self._ready: Child | None = None  # a Talker that waits for speech
+        self._ready_writers: list[Child] = []  # and those who wait for the codec
         self.seconds: dict[str, float] = {}  # that each stage took
         later = bool({"export", "evaluate"} & {*recipe.stages})
         self.train_end = self.end - (recipe.reserve if later else 0) - SLACK
@@ -152,18 +156,31 @@ class Kitchen:
             command += ["--deadline", str(self.train_end)]
         if recipe.resume_codec:
             command += ["--resume", str(recipe.resume_codec)]
-        child = self._ranks("codec", [*command, *recipe.codec_options], recipe.all_gpus)
+        child = self._ranks("codec", [*command, "--again", *recipe.codec_options], recipe.all_gpus)
+        self._get_ready()
         status = self.crew.wait(child, self.train_end + SLACK)
         self._expect(child, status, out / "codec-00.safetensors")
         (out / "done").touch()
+
+    def _get_ready(self) -> None:
+        """While the codec still learns, the Talker compiles and who makes speech loads."""
+        recipe = self.recipe
+        if not {"encode", "talker"} <= {*recipe.stages} or recipe.done("talker"):
+            return
+        self._ready_writers = self._writers(recipe.folder("codec") / "done")
+        self._ready = self._learner(())
 
     def decoder(self) -> None:
         """The decoder of `codec` goes on learning while the other stages work: their codes stay."""
         recipe, out = self.recipe, self.recipe.folder(DECODER)
         if not recipe.done("codec"):
             raise StageError("the decoder needs a codec: --codec, or the stage codec before it")
+        saved = (out / "model.safetensors").exists()
+        if saved:
+            self.say("the decoder goes on from its last save")
         command = [DECODER, *self._corpus("codec_speech"), "--out", str(out)]
-        command += ["--codec", str(recipe.folder("codec")), "--hours", str(recipe.codec_hours)]
+        command += ["--codec", str(out if saved else recipe.folder("codec"))]
+        command += ["--hours", str(recipe.codec_hours)]
         command += ["--minutes", str(recipe.minutes_decoder)]
         if recipe.limit:
             command += ["--deadline", str(self.train_end)]
@@ -181,15 +198,16 @@ class Kitchen:
 
     def encode(self) -> None:
         """Speech to codes, without a Talker that waits for them."""
-        for child in self._writers(self._speech_end()):
+        for child in self._writers():
             self._expect(child, self.crew.wait(child, self.train_end))
 
     def talker(self) -> None:
         recipe, out = self.recipe, self.recipe.folder("talker")
-        writers = self._writers(self._speech_end()) if "encode" in recipe.stages else []
+        writers = self._ready_writers
+        if not writers and "encode" in recipe.stages:
+            writers = self._writers()
         for way in WAYS if recipe.gpus else WAYS[:1]:
-            gpus = recipe.talker_gpus or recipe.all_gpus
-            child = self._ranks("talker", [*self._talker_command(out), *way], gpus)
+            child, self._ready = self._ready or self._learner(way), None
             status = self._watch(child, writers)
             if status in (0, ENDED):
                 break
@@ -200,6 +218,11 @@ class Kitchen:
             (out / "done").touch()
         else:
             self.say(f"paused after {self._spent():.0f} s of {recipe.minutes_talker * 60:.0f} s")
+
+    def _learner(self, way: tuple[str, ...]) -> Child:
+        recipe = self.recipe
+        command = self._talker_command(recipe.folder("talker"))
+        return self._ranks("talker", [*command, *way], recipe.talker_gpus or recipe.all_gpus)
 
     def export(self) -> None:
         """With the decoder that was taught beside the Talker, where there is one."""
@@ -256,27 +279,34 @@ class Kitchen:
         child = self.crew.start(name, ["-m", CLI, *command])
         self._expect(child, self.crew.wait(child, self.end))
 
-    def _writers(self, until: float) -> list[Child]:
+    def _writers(self, after: Path | None = None) -> list[Child]:
+        """`after`: a file that they wait for."""
         recipe, codes = self.recipe, self.recipe.folder("codes")
         if finished(codes, recipe.writers):
             self.say("the codes are there")
             return []
-        return [self._writer(number, until, codes) for number in range(recipe.writers)]
+        for stale in codes.glob(f"*.{DONE}"):
+            stale.unlink()  # of those who were done when others were not
+        calls, minutes = _calls(codes), recipe.speech_minutes - _minutes(codes)
+        if calls:
+            self.say(f"speech is made on, for {max(0.0, minutes):.1f} minutes")
+        return [self._writer(n, calls, minutes, after) for n in range(recipe.writers)]
 
-    def _writer(self, number: int, until: float, codes: Path) -> Child:
-        recipe = self.recipe
+    def _writer(self, number: int, calls: int, minutes: float, after: Path | None) -> Child:
+        """Each call's speech has files of its own, and other texts first."""
+        recipe, codes = self.recipe, self.recipe.folder("codes")
+        name = f"encode{number}" + (f"{AGAIN}{calls}" if calls else "")
         command = ["encode", *self._corpus("speech"), "--recipe", str(recipe.recipe)]
         command += ["--set", f"part={number}", "--set", f"parts={recipe.writers}"]
-        command += ["--set", "passes=1000", "--codec", str(recipe.folder("codec"))]
-        command += ["--out", str(codes), "--name", f"encode{number}", "--deadline", str(until)]
+        command += ["--set", f"first={calls}", "--set", "passes=1000"]
+        command += ["--codec", str(recipe.folder("codec")), "--out", str(codes), "--name", name]
+        command += ["--minutes", str(minutes), "--deadline", str(self.train_end)]
+        command += ["--after", str(after)] if after else []
         gpus = recipe.encode_gpus or recipe.all_gpus
         seen = {"CUDA_VISIBLE_DEVICES": gpus[number % len(gpus)]} if gpus else {}
         environment = {"OMP_NUM_THREADS": "2", **seen}
         command += recipe.encode_options
-        return self.crew.start(f"encode{number}", ["-m", CLI, *command], environment)
-
-    def _speech_end(self) -> float:
-        return min(self.train_end, time.time() + self.recipe.speech_minutes * 60)
+        return self.crew.start(name, ["-m", CLI, *command], environment)
 
     def _talker_command(self, out: Path) -> list[str]:
         recipe = self.recipe
@@ -316,6 +346,21 @@ class Kitchen:
     def _spent(self) -> float:
         state = self.recipe.out / "state" / "state.json"
         return float(json.loads(state.read_text())["elapsed"]) if state.exists() else 0.0
+
+
+def _calls(codes: Path) -> int:
+    """How many calls have made speech in this folder."""
+    found = (re.search(rf"{AGAIN}(\d+)-", path.name) for path in codes.glob(SHARDS))
+    return max((int(each[1]) + 1 if each else 1 for each in found), default=0)
+
+
+def _minutes(codes: Path) -> float:
+    """That they made it for, as far as its files tell."""
+    times: dict[str, list[float]] = {}
+    for path in codes.glob(SHARDS):
+        call = path.name.rpartition("-")[0].partition("-")[2]
+        times.setdefault(call, []).append(path.stat().st_mtime)
+    return sum(max(each) - min(each) for each in times.values()) / 60
 
 
 def _free_port() -> int:

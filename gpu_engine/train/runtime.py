@@ -162,12 +162,22 @@ class Log:
     folder: Path
     rows: list[dict[str, float]] = field(default_factory=list)
 
+    @classmethod
+    def going_on(cls, folder: Path, step: int) -> Log:
+        """With what an earlier process wrote before that step."""
+        file = folder / "log.json"
+        rows = json.loads(file.read_text()) if file.exists() else []
+        return cls(folder, [row for row in rows if row["step"] < step])
+
     def add(self, row: Mapping[str, float]) -> None:
         self.rows.append(dict(row))
         print("  ".join(f"{name} {value:.4g}" for name, value in row.items()), flush=True)
 
-    def save(self) -> None:
-        (self.folder / "log.json").write_text(json.dumps(self.rows))
+    def save(self, drawn: bool = True) -> None:
+        """Drawing takes seconds, which a run that goes on may spare."""
+        write_whole(self.folder / "log.json", json.dumps(self.rows))
+        if not drawn:
+            return
         try:
             import matplotlib
         except ModuleNotFoundError:
@@ -192,6 +202,13 @@ class Log:
         figure.tight_layout()
         figure.savefig(self.folder / "curves.png", dpi=80)
         pyplot.close(figure)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """All of it, or what was there before."""
+    partial = path.with_name(path.name + PARTIAL)
+    partial.write_text(text, "utf-8")
+    partial.replace(path)
 
 
 def save_shards(folder: Path, stem: str, tensors: Mapping[str, Tensor]) -> None:

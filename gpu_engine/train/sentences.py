@@ -91,7 +91,18 @@ def spelled(letters: str) -> Iterator[Unit]:
     """'CAT' -> C, A, T. where a lone A is the letter, not the article."""
     for place, letter in enumerate(letters):
         mark = "." if place == len(letters) - 1 else ","
-        yield Unit(letter + mark, ("ay" if letter == "A" else letter) + mark)
+        yield Unit(letter + mark, _name(letter) + mark)
+
+
+def initials(unit: Unit, letters: str) -> Unit:
+    """'NGO' instead of the unit's word, between the same marks: N G O."""
+    said = " ".join(map(_name, letters))
+    before, after = unit.written.split(unit.core, 1)
+    return Unit(f"{before}{letters}{after}", f"{before}{said}{after}")
+
+
+def _name(letter: str) -> str:
+    return "ay" if letter == "A" else letter
 
 
 def with_articles(units: Iterable[Unit]) -> Sentence:

@@ -29,9 +29,10 @@ class Capacity:
     reference_frames: int = 281
 
     @classmethod
-    def for_hours(cls, hours: float) -> Capacity:
+    def for_hours(cls, hours: float, speakers: int = 320) -> Capacity:
         """Room for speech whose utterances last 1.5 s or more on average."""
         return cls(
+            speakers=speakers,
             frames=int(hours * 45_000) + 100_000,
             tokens=int(hours * 90_000) + 100_000,
             utterances=int(hours * 2_400) + 10_000,

@@ -149,8 +149,7 @@ class Trainer:
         """One step of training."""
         settings, step = self.settings, self.step
         slots = self.slots
-        self.feed.fill((slots.sample, slots.place, slots.style))
-        self._pick(step)
+        self._pick(step, self.feed.fill((slots.sample, slots.place, slots.style)))
         done = self.done()
         slots.guidance.fill_(settings.guide * max(0.0, 1 - done / settings.guide_share))
         torch.manual_seed((settings.seed * 1_000_003 + step) * 64 + self.world.rank)
@@ -165,11 +164,14 @@ class Trainer:
         torch._foreach_lerp_(self.average, self._values, share)
         self.step += 1
 
-    def _pick(self, step: int) -> None:
+    def _pick(self, step: int, speaking: NDArray[np.int64]) -> None:
+        """Those that the batch needs come first: only they teach the encoder."""
         known = np.flatnonzero(self.store.known)
         if self.learner.speaker is not None and len(known):
             rng = np.random.default_rng([self.settings.seed, step, self.world.rank])
-            drawn = rng.permutation(known)[: self.settings.picks]
+            needed = rng.permutation(np.intersect1d(speaking, known))
+            others = rng.permutation(np.setdiff1d(known, needed))
+            drawn = np.concatenate([needed, others])[: self.settings.picks]
             filled = np.resize(drawn, self.settings.picks)
             self.slots.picks.copy_(torch.from_numpy(filled), non_blocking=True)
 

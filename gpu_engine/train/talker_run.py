@@ -62,7 +62,7 @@ def train_talker(
     trainer.clock = Clock(before)
     if run.pause:
         trainer.pause_after = agreed(run.pause - time.time() + before, world)
-    _loop(run, trainer, Log(run.out))
+    _loop(run, trainer, Log.going_on(run.out, trainer.step + 1))
     return trainer
 
 
@@ -99,7 +99,7 @@ def _loop(run: Run, trainer: Trainer, log: Log) -> None:
             if trainer.step % run.report_steps == 0 and trainer.done() < 1:
                 _report(trainer, log, progress, trainer.step % run.validate_steps == 0)
             if world.leads and time.monotonic() - saved > run.save_seconds:
-                _save(run, trainer, log)
+                _save(run, trainer, log, drawn=False)
                 saved = time.monotonic()
         _report(trainer, log, progress, True)
     if world.leads:
@@ -123,11 +123,11 @@ def _report(trainer: Trainer, log: Log, progress: Progress, validate: bool) -> N
     progress.at(trainer.done(), f"step {trainer.step}")
 
 
-def _save(run: Run, trainer: Trainer, log: Log) -> None:
+def _save(run: Run, trainer: Trainer, log: Log, drawn: bool = True) -> None:
     save_weights(trainer, run.out)
     if run.state is not None:
         save_state(trainer, run.state)
-    log.save()
+    log.save(drawn)
 
 
 def _say(world: World, text: str) -> None:

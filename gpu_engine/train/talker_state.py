@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from gpu_engine.train.runtime import Clock, load_shards, save_shards
+from gpu_engine.train.runtime import Clock, load_shards, save_shards, write_whole
 from gpu_engine.train.talker import Trainer
 
 STATE = "state"
@@ -63,7 +63,7 @@ def save_state(trainer: Trainer, folder: Path) -> None:
         "epoch": trainer.feed.epoch,
         "position": trainer.feed.position,
     }
-    (folder / f"{STATE}.json").write_text(json.dumps(where))
+    write_whole(folder / f"{STATE}.json", json.dumps(where))
 
 
 @torch.no_grad()

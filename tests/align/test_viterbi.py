@@ -59,6 +59,22 @@ def test_a_number_is_what_is_heard_between_its_neighbours() -> None:
     ]
 
 
+def test_a_sign_is_what_is_heard_between_its_neighbours() -> None:
+    assert spans("salt_and_sugar", "salt & sugar") == [
+        ("salt", 0, 3),
+        ("&", 5, 7),
+        ("sugar", 9, 13),
+    ]
+
+
+def test_a_sign_that_is_passed_over_takes_a_frame() -> None:
+    assert spans("one___two", "one * two") == [("one", 0, 2), ("*", 3, 3), ("two", 6, 8)]
+
+
+def test_a_dash_is_not_listened_for() -> None:
+    assert spans("one__two", "one — two...") == [("one", 0, 2), ("two...", 5, 7)]
+
+
 def test_as_far_as_the_audio_goes() -> None:
     assert spans("_hi_yo", "hi you there", whole=False) == [("hi", 1, 2), ("you", 4, 5)]
 

@@ -4,62 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
-import grpc
 import numpy as np
 import pytest
-import pytest_asyncio
 
 from gpu_engine.bench import voices
 from gpu_engine.bench.voice_engines import Clip, Made, find, variations
 from gpu_engine.proto import engine_pb2 as pb
-from gpu_engine.proto import engine_pb2_grpc
-
-SECOND = np.full(24_000, 8000, "<i2").tobytes()
-
-
-class ScriptedEngine(engine_pb2_grpc.EngineServicer):
-    """Presets and clones in one; a second of sound for any text."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self.started: list[pb.Start] = []
-        self.encoded: list[pb.EncodeVoiceRequest] = []
-
-    async def Models(self, request: Any, context: Any) -> pb.ModelsResponse:  # noqa: N802
-        model = pb.Model(id="tiny", kind=self.kind, presets=[pb.Preset(name="ryan")])
-        return pb.ModelsResponse(models=[model])
-
-    async def Status(self, request: Any, context: Any) -> pb.EngineStatus:  # noqa: N802
-        return pb.EngineStatus(caches={"speakers": pb.CacheStatus(hits=7, bytes=1024)})
-
-    async def EncodeVoice(self, request: Any, context: Any) -> pb.EncodeVoiceResponse:  # noqa: N802
-        self.encoded.append(request)
-        return pb.EncodeVoiceResponse(artifact=f"voice {len(self.encoded)}".encode())
-
-    async def Synthesize(self, requests: Any, context: Any) -> Any:  # noqa: N802
-        self.started.append((await anext(requests)).start)
-        yield pb.SynthesizeEvent(audio=pb.Audio(pcm=SECOND))
-        yield pb.SynthesizeEvent(finished=pb.Finished(samples=24_000))
-
-
-@pytest_asyncio.fixture
-async def engines() -> AsyncIterator[tuple[str, ScriptedEngine]]:
-    """Addresses of an engine of each kind, and the one that clones."""
-    servers, addresses = [], []
-    servicers = [ScriptedEngine("custom_voice"), ScriptedEngine("base")]
-    for servicer in servicers:
-        server = grpc.aio.server()
-        engine_pb2_grpc.add_EngineServicer_to_server(servicer, server)
-        addresses.append(f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}")
-        await server.start()
-        servers.append(server)
-    yield ",".join(addresses), servicers[1]
-    for server in servers:
-        await server.stop(None)
+from tests.bench.scripted_engine import ScriptedEngine
 
 
 def asked(*arguments: str) -> argparse.Namespace:

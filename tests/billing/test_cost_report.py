@@ -21,7 +21,7 @@ from billing.costs.uptime import Beat
 from billing.prices.day_sales import add_up
 from billing.prices.models import DaySale
 from billing.prices.rates import ANY, Rate, Tier
-from billing.prices.services import add_version, create_book
+from billing.prices.services import add_version, agree, create_book
 from gpu_engine.proto import engine_pb2
 from tests.billing.selling import EUR, JUNE, MAY, price_book, speak
 from ttsapp.audit.services import SYSTEM
@@ -72,6 +72,37 @@ def test_it_works(h200: EngineClass, alice: Tenant, settings: Settings) -> None:
     assert [day.figures.cost for day in found.days if day.figures.cost] == [156 * EUR]
 
 
+def test_what_a_minimum_charges_on_top_makes_no_million_cheaper(
+    h200: EngineClass, alice: Tenant, settings: Settings
+) -> None:
+    """156 euros of engine hours for a million characters that were heard, and as many on top."""
+    price_book(per_million=100, minimum=2_000_000)
+    speak(alice, 1_000_000)
+
+    found = of_may(settings)
+
+    total = found.total
+    assert (total.characters, total.top_ups) == (1_000_000, 1_000_000)
+    assert total.cost_per_million == total.cost == 156 * EUR
+    assert total.revenue_per_million == total.revenue == 200 * EUR
+    [figures] = found.classes
+    assert figures.break_even == figures.at_full_load / (200 * EUR)
+    for part in (*found.tenants, *found.voices):
+        assert (part.characters, part.top_ups) == (1_000_000, 1_000_000)
+        assert part.cost_per_million == 156 * EUR
+
+
+@pytest.mark.parametrize(("speed", "hour", "million"), [(594, 6.50, 3.04), (630, 4.29, 1.89)])
+def test_the_figures_of_the_docs(
+    h200: EngineClass, settings: Settings, speed: int, hour: float, million: float
+) -> None:
+    services.price_hours(SYSTEM, h200, MAY, round(hour * EUR))
+    services.note_capacity(SYSTEM, h200, Decimal(speed), START + timedelta(days=1), "")
+    [figures] = of_may(settings).classes
+    assert figures.at_full_load is not None
+    assert round(float(figures.at_full_load) / EUR, 2) == million
+
+
 def test_every_part_has_the_same_characters_before_revenue_is_added_up(
     alice: Tenant, bob: Tenant, settings: Settings
 ) -> None:
@@ -81,7 +112,7 @@ def test_every_part_has_the_same_characters_before_revenue_is_added_up(
 
     found = report(MAY, JUNE)
 
-    assert (found.total.characters, found.total.revenue) == (477, 0)
+    assert (found.total.characters, found.total.revenue) == (477, None)
     for parts in (found.tenants, found.voices):
         assert sum(part.characters for part in parts) == 477
     assert [
@@ -136,7 +167,66 @@ def test_an_engine_without_a_price_is_named(alice: Tenant, settings: Settings) -
     found = of_may(settings)
 
     assert found.unpriced == ("H200",)
-    assert found.total.cost == 0
+    assert found.total.cost is None
+    assert [each.cost for each in found.classes] == [None]
+
+
+def test_without_a_price_of_hours_no_cost_and_no_margin_is_known(
+    alice: Tenant, settings: Settings
+) -> None:
+    services.note_heartbeats([services.Heard("engine-1", "H200", Beat(START, 3600.0, 60.0))])
+    price_book(per_million=20)
+    speak(alice, 1_000_000)
+
+    found = of_may(settings)
+
+    total, (part,) = found.total, found.tenants
+    assert (total.revenue, total.cost, total.busy_cost, total.idle_cost) == (20 * EUR, *[None] * 3)
+    assert (total.cost_per_million, total.busy_per_million, total.margin) == (None, None, None)
+    assert (part.revenue, part.cost, part.margin) == (20 * EUR, None, None)
+
+
+def test_what_no_engine_was_heard_for_has_no_known_cost(alice: Tenant, settings: Settings) -> None:
+    price_book(per_million=20)
+    speak(alice, 1_000_000)
+    total = of_may(settings).total
+    assert (total.revenue, total.cost, total.margin) == (20 * EUR, None, None)
+
+
+def test_a_day_that_no_engine_was_heard_on_leaves_the_months_cost_known(
+    h200: EngineClass, alice: Tenant, settings: Settings
+) -> None:
+    speak(alice, 1_000_000)
+    speak(alice, 1_000_000, datetime(2026, 5, 20, tzinfo=UTC))
+    found = of_may(settings)
+    assert found.total.cost == 156 * EUR
+    assert [found.days[at].figures.cost for at in (8, 9, 19)] == [0, 156 * EUR, None]
+
+
+def test_without_a_price_book_no_revenue_and_no_margin_is_known(
+    h200: EngineClass, alice: Tenant, settings: Settings
+) -> None:
+    speak(alice, 1_000_000)
+    found = of_may(settings)
+    total, (part,) = found.total, found.tenants
+    assert (total.cost, total.revenue, total.revenue_per_million) == (156 * EUR, None, None)
+    assert (total.margin, part.revenue, part.margin) == (None, None, None)
+
+
+def test_where_nothing_was_spoken_nothing_was_earned(h200: EngineClass, settings: Settings) -> None:
+    total = of_may(settings).total
+    assert (total.revenue, total.cost, total.margin) == (0, 156 * EUR, None)
+
+
+def test_who_pays_counts_beside_who_has_no_price(
+    h200: EngineClass, alice: Tenant, bob: Tenant, settings: Settings
+) -> None:
+    agree(SYSTEM, alice, price_book("own", per_million=20), MAY)
+    speak(alice, 1_000_000)
+    speak(bob, 1_000_000)
+    found = of_may(settings)
+    assert found.total.revenue == 20 * EUR
+    assert {part.name: part.revenue for part in found.tenants} == {"Alice": 20 * EUR, "Bob": None}
 
 
 def test_other_currencies_are_told_apart(
@@ -147,7 +237,7 @@ def test_other_currencies_are_told_apart(
 
     found = of_may(settings)
 
-    assert found.total.revenue == 0
+    assert (found.total.revenue, found.total.margin) == (None, None)
     assert found.elsewhere == {"JPY": 20 * EUR}
 
 
@@ -198,7 +288,7 @@ def test_days_are_added_up_anew_when_they_get_a_price(
     speak(alice, 1_000_000)
     speak(bob, 2_000_000)
     assert add_up([MAY, JUNE]) == 2
-    assert of_may(settings).total.revenue == 0
+    assert of_may(settings).total.revenue is None
 
     price_book(per_million=20)
     for _ in range(2):

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
+from decimal import Decimal
 
 import pytest
 from pypdf import PdfReader
 
+from billing.credit.models import Reason
+from billing.credit.services import book
 from billing.invoices import export, pdf, services
 from billing.invoices.fonts import paragraph, unprintable
 from billing.invoices.models import Document
 from billing.invoices.parties import save_details
 from billing.invoices.tasks import issue_all
-from tests.billing.selling import AFTER, EUR, MAY, customer, price_book, seller, speak
+from billing.prices.services import add_version, agree, create_book
+from tests.billing.selling import AFTER, EUR, MAY, customer, flat, price_book, seller, speak
 from ttsapp.audit.services import SYSTEM
 from ttsapp.errors import ApiError
 from ttsapp.tenants.models import Tenant
@@ -49,6 +53,28 @@ def test_it_works(invoice: Document) -> None:
         "Thanks.",
     ):
         assert part in text
+
+
+def test_it_says_how_many_characters_were_not_spoken(alice: Tenant) -> None:
+    price_book(per_million=1000, minimum=1500)
+    customer(alice, seller())
+    speak(alice, 1)
+    issue_all(AFTER)
+    text = words(Document.objects.get())
+    told = "1,499 of these characters were not spoken: short requests are paid for up to their"
+    assert told in text
+
+
+def test_one_character_is_one(alice: Tenant) -> None:
+    price_book(per_million=10_000, minimum=2)
+    customer(alice, seller())
+    speak(alice, 1)
+    issue_all(AFTER)
+    assert "1 of these characters was not spoken" in words(Document.objects.get())
+
+
+def test_without_a_minimum_it_says_nothing_of_it(invoice: Document) -> None:
+    assert "not spoken" not in words(invoice)
 
 
 def test_a_document_is_the_same_file_whenever_it_is_made(invoice: Document) -> None:
@@ -87,3 +113,28 @@ def test_columns_of_the_csv_add_up(invoice: Document) -> None:
     assert [row["amount"] for row in rows] == ["30.000000", "-10.000000"]
     assert [row["characters"] for row in rows] == ["3000000", "0"]
     assert {row["customer"] for row in rows} == {"Łódź <Söhne> & 東京 株式会社"}
+
+
+def test_what_is_said_of_a_whole_document_is_on_its_first_line(alice: Tenant) -> None:
+    own = create_book(SYSTEM, "Own", "own", "EUR")
+    add_version(SYSTEM, own, MAY, [flat(10), flat(20, "large")], 2_000_000)
+    agree(SYSTEM, alice, own, MAY)
+    customer(alice, seller())
+    speak(alice, 1_000_000)
+    speak(alice, 2_000_000, model="large")
+    book(SYSTEM, alice, Reason.PAID, 25 * EUR, "EUR")
+    issue_all(AFTER)
+    services.credit(SYSTEM, Document.objects.get(), {1: 5 * EUR, 2: 15 * EUR}, "An outage.")
+
+    rows = list(csv.DictReader(io.StringIO(export.as_csv(Document.objects.order_by("number")))))
+
+    names = ("amount", "document_total", "prepaid_credit", "still_due", "topped_up_characters")
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        ("20.000000", "60.000000", "-25.000000", "15.000000", "1000000"),
+        ("40.000000", "", "", "", ""),
+        ("-5.000000", "-20.000000", "0.000000", "0.000000", ""),
+        ("-15.000000", "", "", "", ""),
+    ]
+    assert {row["price_book"] for row in rows} == {"own"}
+    totals = [sum(Decimal(row[name] or 0) for row in rows) for name in names[:4]]
+    assert totals == [40, 40, -25, 15]

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 
+from billing import money
 from billing.credit import services as credit
 from billing.credit.models import CreditEntry, Reason
 from billing.credit.selectors import balance
@@ -18,6 +19,7 @@ from billing.invoices.tasks import issue_all
 from billing.models import Reservation
 from billing.prices.rates import VoiceKind
 from billing.prices.services import add_version, agree
+from billing.prices.uses import next_month
 from tests.billing.selling import (
     AFTER,
     EUR,
@@ -200,6 +202,13 @@ def test_short_requests_are_charged_the_minimum(alice: Tenant) -> None:
     issue_all(AFTER)
 
     assert DocumentLine.objects.get().characters == 50 + 50 + 50 + 51
+    assert Document.objects.get().top_up_characters == 49 + 1
+
+
+def test_a_line_says_of_which_book_its_version_is(invoice: Document) -> None:
+    note = services.credit(SYSTEM, invoice, {1: 10 * EUR}, "An outage on 10 May.")
+    assert [each.lines.get().price_book for each in (invoice, note)] == ["list", "list"]
+    assert (invoice.top_up_characters, note.top_up_characters) == (0, None)
 
 
 @pytest.mark.parametrize(
@@ -211,7 +220,7 @@ def test_prepaid_credit_pays_first(alice: Tenant, paid: int, drawn: int, left: i
     speak(alice, 3_000_000)
     if paid:
         credit.book(SYSTEM, alice, Reason.PAID, paid * EUR, "EUR")
-    credit.book(SYSTEM, alice, Reason.GIVEN, 5 * EUR, "USD")
+    credit.move(alice, Reason.GIVEN, 5 * EUR, "USD")
 
     issue_all(AFTER)
 
@@ -336,3 +345,72 @@ def test_nobody_reads_another_tenants_document(
     for other in (bob, mallory):
         assert selectors.document(other, invoice.pk) is None
         assert list(selectors.documents(other)) == []
+
+
+def refused_credit(tenant: Tenant, reason: Reason, euros: int, currency: str = "EUR") -> ApiError:
+    with pytest.raises(ApiError) as refusal:
+        credit.book(SYSTEM, tenant, reason, euros * EUR, currency)
+    return refusal.value
+
+
+def test_what_was_given_is_not_paid_out(alice: Tenant) -> None:
+    credit.book(SYSTEM, alice, Reason.GIVEN, 5 * EUR, "EUR")
+    error = refused_credit(alice, Reason.REFUNDED, 5)
+    assert (error.status, error.field) == (400, "amount")
+    assert error.message == (
+        "Only 0.00 EUR was paid in and not paid back yet: what was given is not paid out."
+    )
+    assert balance(alice, "EUR") == 5 * EUR
+
+
+def test_what_was_paid_in_is_paid_out_once(alice: Tenant) -> None:
+    credit.book(SYSTEM, alice, Reason.GIVEN, 5 * EUR, "EUR")
+    credit.book(SYSTEM, alice, Reason.PAID, 8 * EUR, "EUR")
+    credit.book(SYSTEM, alice, Reason.REFUNDED, 6 * EUR, "EUR")
+    assert "Only 2.00 EUR was paid in" in refused_credit(alice, Reason.REFUNDED, 3).message
+    credit.book(SYSTEM, alice, Reason.REFUNDED, 2 * EUR, "EUR")
+    assert balance(alice, "EUR") == 5 * EUR
+
+
+def test_what_another_tenant_paid_in_is_not_paid_out(alice: Tenant, bob: Tenant) -> None:
+    credit.book(SYSTEM, bob, Reason.PAID, 5 * EUR, "EUR")
+    credit.book(SYSTEM, alice, Reason.GIVEN, 5 * EUR, "EUR")
+    assert "Only 0.00 EUR" in refused_credit(alice, Reason.REFUNDED, 5).message
+
+
+@pytest.mark.parametrize("reason", [Reason.PAID, Reason.GIVEN])
+def test_credit_in_a_currency_that_nothing_is_billed_in_is_refused(
+    alice: Tenant, reason: Reason
+) -> None:
+    price_book()
+    error = refused_credit(alice, reason, 5, "USD")
+    assert (error.status, error.field) == (400, "currency")
+    assert error.message == "Alice pays by List in EUR: credit in USD would never be drawn."
+
+
+def test_credit_may_be_for_a_book_to_come(alice: Tenant) -> None:
+    price_book()
+    running = datetime.now(UTC).date().replace(day=1)
+    agree(SYSTEM, alice, price_book("own", currency="USD"), next_month(running))
+    for currency in ("EUR", "USD"):
+        credit.book(SYSTEM, alice, Reason.PAID, 5 * EUR, currency)
+    message = "Alice pays by List in EUR and Own in USD: credit in GBP would never be drawn."
+    assert refused_credit(alice, Reason.PAID, 5, "GBP").message == message
+
+
+def test_too_fine_an_amount_is_told_in_plain_words(invoice: Document) -> None:
+    with pytest.raises(ApiError) as refusal:
+        services.credit(SYSTEM, invoice, {1: 12_345}, "why")
+    message = "Line 1: an amount in EUR has at most 2 decimals, such as 12.35."
+    assert refusal.value.message == message
+
+
+@pytest.mark.parametrize(
+    ("currency", "words"),
+    [
+        ("JPY", "an amount in JPY has no decimals"),
+        ("KWD", "an amount in KWD has at most 3 decimals, such as 12.345"),
+    ],
+)
+def test_decimals_are_those_of_the_currency(currency: str, words: str) -> None:
+    assert money.decimals(currency) == words

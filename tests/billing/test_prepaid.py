@@ -21,12 +21,15 @@ from billing.prices.day_sales import add_up
 from billing.prices.rates import Price, Rate, Tier
 from billing.prices.selectors import price_list
 from billing.prices.services import add_version, agree, create_book
+from billing.services import Metered, reserve
 from tests.billing.selling import AFTER, EUR, JUNE, MAY, flat, price_book, seller, speak
 from ttsapp.alerts.measures import credit
 from ttsapp.alerts.models import State
 from ttsapp.alerts.rules import BY_CODE
 from ttsapp.audit.models import AuditEntry
 from ttsapp.audit.services import SYSTEM
+from ttsapp.errors import ApiError
+from ttsapp.ids import uuid7
 from ttsapp.tenants.models import Tenant
 
 NOW = datetime(2026, 5, 20, tzinfo=UTC)
@@ -99,6 +102,54 @@ def test_what_is_paid_back_is_gone(alice: Tenant, by: Seller) -> None:
     pay(alice, 50)
     pay(alice, 20, Reason.REFUNDED)
     assert prepaid.funds([alice.pk]) == {alice.pk: {"EUR": 30 * EUR}}
+
+
+def refund(tenant: Tenant, micros: int) -> None:
+    book(SYSTEM, tenant, Reason.REFUNDED, micros, "EUR")
+
+
+def test_no_more_is_paid_back_than_is_left(alice: Tenant, by: Seller) -> None:
+    put_on_credit(alice, by)
+    pay(alice, 50)
+    speak(alice, 3_000_000, datetime.now(UTC))
+    with pytest.raises(ApiError) as refused:
+        refund(alice, 20 * EUR + EUR // 100)
+    message = "Only 20.00 EUR is left: the rest is used up, or being spoken."
+    assert (refused.value.status, refused.value.field) == (400, "amount")
+    assert refused.value.message == message
+    assert balance(alice, "EUR") == 50 * EUR
+    refund(alice, 20 * EUR)
+    assert balance(alice, "EUR") == 30 * EUR
+
+
+def test_what_is_being_spoken_is_not_paid_back(alice: Tenant, by: Seller) -> None:
+    put_on_credit(alice, by)
+    pay(alice, 50)
+    reserve(Metered(uuid7(), alice.pk, None, "tiny", "Anna", characters=1_000_000))
+    with pytest.raises(ApiError, match=r"Only 40\.00 EUR is left"):
+        refund(alice, 41 * EUR)
+    refund(alice, 40 * EUR)
+
+
+def test_one_tenants_use_holds_back_nobody_elses_credit(
+    alice: Tenant, bob: Tenant, mallory: Tenant, by: Seller
+) -> None:
+    for tenant in (alice, bob, mallory):
+        put_on_credit(tenant, by)
+        pay(tenant, 10)
+    speak(mallory, 500_000, datetime.now(UTC))
+    refund(alice, 10 * EUR)
+    refund(bob, 10 * EUR)
+    with pytest.raises(ApiError, match=r"Only 5\.00 EUR is left"):
+        refund(mallory, 10 * EUR)
+
+
+def test_who_is_billed_afterwards_is_paid_back_all(alice: Tenant, by: Seller) -> None:
+    put_on_credit(alice, by, is_prepaid=False)
+    pay(alice, 50)
+    speak(alice, 3_000_000, datetime.now(UTC))
+    refund(alice, 50 * EUR)
+    assert balance(alice, "EUR") == 0
 
 
 def test_an_invoice_uses_nothing_up_twice(alice: Tenant, by: Seller) -> None:
@@ -240,7 +291,9 @@ def test_the_alert_goes_by_today_where_that_is_worse(alice: Tenant, by: Seller) 
     assert [each.value for each in credit(NOW)] == [0.5]
 
 
-def test_nobody_is_alerted_of_credit_that_is_not_used(alice: Tenant, by: Seller) -> None:
+def test_credit_that_is_not_used_lasts(alice: Tenant, by: Seller) -> None:
     put_on_credit(alice, by)
     pay(alice, 1)
-    assert [each.value for each in credit(NOW)] == [None]
+    (found,) = credit(NOW)
+    assert (found.value, found.text) == (3650.0, "1.00 EUR left, and none used lately")
+    assert BY_CODE["credit"].state(found.value) is State.OK

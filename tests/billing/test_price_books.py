@@ -7,10 +7,11 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from billing.models import UsageEvent
-from billing.prices.models import PriceBook, PriceVersion
+from billing.prices.models import Agreement, PriceBook, PriceVersion
 from billing.prices.rates import ANY, Rate, Tier, VoiceKind
-from billing.prices.selectors import price_list
+from billing.prices.selectors import kept, price_list
 from billing.prices.services import add_version, agree, create_book, make_default
+from billing.prices.uses import next_month
 from tests.billing.selling import EUR, JUNE, MAY, flat, price_book, speak
 from ttsapp.audit.models import AuditEntry
 from ttsapp.audit.services import SYSTEM
@@ -22,6 +23,7 @@ from ttsapp.voices.own import OwnVoice, Preset
 
 TODAY = datetime.now(UTC).date()
 TOMORROW = TODAY + timedelta(days=1)
+THIS_MONTH = TODAY.replace(day=1)
 
 
 def test_it_works(alice: Tenant) -> None:
@@ -95,11 +97,37 @@ def test_a_book_without_prices_charges_nothing(alice: Tenant) -> None:
     assert price_list().terms(alice.pk, TODAY) is None
 
 
-def test_one_book_is_the_default(alice: Tenant) -> None:
+def test_another_default_holds_from_next_month_on(alice: Tenant) -> None:
     price_book()
-    other = price_book("other")
+    make_default(SYSTEM, price_book("other", currency="USD"))
+    month = TODAY.replace(day=1)
+    following = (month + timedelta(days=32)).replace(day=1)
+    prices = price_list()
+    found = [prices.book(alice.pk, day) for day in (MAY, month, following)]
+    assert [book.slug for book in found if book] == ["list", "list", "other"]
+
+
+def test_who_changes_the_default_twice_a_month_has_the_last_one(alice: Tenant) -> None:
+    first, other = price_book(), price_book("other")
     make_default(SYSTEM, other)
-    assert PriceBook.objects.get(is_default=True) == other
+    make_default(SYSTEM, first)
+    assert {agreed.book for agreed in price_list().defaults} == {"list"}
+
+
+def test_the_first_default_with_prices_holds_for_what_was_spoken_before(alice: Tenant) -> None:
+    create_book(SYSTEM, "Empty", "empty", "EUR", is_default=True)
+    make_default(SYSTEM, price_book("other"))
+    book = price_list().book(alice.pk, MAY)
+    assert book is not None
+    assert book.slug == "other"
+
+
+def test_a_book_without_prices_takes_no_defaults_place(alice: Tenant) -> None:
+    price_book()
+    with pytest.raises(ApiError, match="has no prices") as refusal:
+        create_book(SYSTEM, "Empty", "empty", "EUR", is_default=True)
+    assert refusal.value.field == "is_default"
+    assert not PriceBook.objects.filter(slug="empty").exists()
 
 
 def test_an_agreement_holds_from_its_month_on(alice: Tenant, bob: Tenant) -> None:
@@ -138,3 +166,57 @@ def test_every_kind_of_voice_has_its_kind_of_price() -> None:
 
 def own(kind: str) -> OwnVoice:
     return OwnVoice("voice_1", "english", "", "Mine", kind, "tiny", "f", "a")
+
+
+def refused_agreement(tenant: Tenant, month: date) -> str:
+    other = price_book("other", 5)
+    with pytest.raises(ApiError) as refusal:
+        agree(SYSTEM, tenant, other, month)
+    assert (refusal.value.status, refusal.value.field) == (400, "from_month")
+    assert not Agreement.objects.exists()
+    return refusal.value.message
+
+
+def test_an_agreement_leaves_what_was_spoken_this_month_at_its_price(alice: Tenant) -> None:
+    price_book()
+    speak(alice, 5, datetime.now(UTC))
+    following = next_month(THIS_MONTH)
+    message = f"What was spoken keeps its price: agree from {following:%Y-%m} on."
+    assert refused_agreement(alice, THIS_MONTH) == message
+
+
+def test_an_agreement_leaves_what_was_spoken_in_past_months_at_its_price(alice: Tenant) -> None:
+    price_book()
+    speak(alice, 5, datetime(2026, 5, 10, tzinfo=UTC))
+    assert "What was spoken keeps its price" in refused_agreement(alice, MAY)
+
+
+def test_an_agreement_for_a_month_to_come_may_be_another_one(alice: Tenant) -> None:
+    price_book()
+    speak(alice, 5, datetime.now(UTC))
+    following = next_month(THIS_MONTH)
+    for slug in ("first", "second"):
+        agree(SYSTEM, alice, price_book(slug, 5), following)
+    assert Agreement.objects.get().book.slug == "second"
+
+
+def test_a_first_agreement_may_price_what_had_no_price(alice: Tenant, bob: Tenant) -> None:
+    """Bob's own speech at a price holds nobody back but Bob."""
+    speak(alice, 5, datetime.now(UTC))
+    own = price_book("own", 5)
+    agree(SYSTEM, bob, own, THIS_MONTH)
+    speak(bob, 5, datetime.now(UTC))
+    assert agree(SYSTEM, alice, own, THIS_MONTH).from_month == THIS_MONTH
+
+
+def test_an_event_says_of_which_book_its_version_is(alice: Tenant) -> None:
+    speak(alice, 5)
+    price_book()
+    agree(SYSTEM, alice, price_book("own", 5), THIS_MONTH)
+    kept.forget()
+    speak(alice, 5)
+    speak(alice, 5, datetime.now(UTC))
+
+    found = UsageEvent.objects.order_by("settled_at")
+    noted = [("", None), ("list", 1), ("own", 1)]
+    assert list(found.values_list("price_book", "price_version")) == noted

@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import date
 from fractions import Fraction
 
+from pytest_django import DjangoAssertNumQueries
+
 from billing.models import UsageEvent
-from billing.prices.quotes import Quote, quote
+from billing.prices.quotes import Quote, quote, quotes
 from billing.prices.rates import ANY, Rate, Tier
 from billing.prices.services import add_version, create_book
 from tests.billing.selling import EUR, MAY, price_book, speak
@@ -46,3 +48,17 @@ def test_a_minimum_is_part_of_it(alice: Tenant) -> None:
     speak(alice, 30)
     assert latest().started_at.date().replace(day=1) == MAY
     assert quote(latest()) == Quote(Fraction(1000), "EUR")
+
+
+def test_a_months_requests_are_quoted_together(
+    alice: Tenant, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    price_book(per_million=10)
+    for characters in (100, 200, 300):
+        speak(alice, characters)
+    events = list(UsageEvent.objects.all())
+    assert quotes(events)[events[0].pk] == quote(events[0])
+
+    with django_assert_num_queries(1):
+        found = quotes(events)
+    assert sorted(each.micros for each in found.values()) == [1000, 2000, 3000]

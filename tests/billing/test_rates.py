@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -83,12 +84,16 @@ def test_volume_goes_on_where_the_next_version_begins() -> None:
 
 
 @AT_ANY_SPEED
-@given(terms(), st.lists(uses, max_size=8), st.integers(0, 8))
-def test_a_month_that_is_cut_comes_to_the_same(known: Terms, month: list[Use], cut: int) -> None:
+@given(terms(), st.lists(uses, max_size=8), st.lists(st.integers(0, 8), max_size=4))
+def test_a_month_that_is_cut_comes_to_the_same(
+    known: Terms, month: list[Use], cuts: list[int]
+) -> None:
+    """Wherever, and as often as it is."""
     whole = charges([Window(known, tuple(month))])
-    parts = charges([Window(known, tuple(month[:cut])), Window(known, tuple(month[cut:]))])
+    ends = [0, *sorted(cuts), len(month)]
+    parts = charges([Window(known, tuple(month[slice(*cut)])) for cut in pairwise(ends)])
 
-    assert picos(whole[0]) == picos(parts[0]) + picos(parts[1])
+    assert picos(whole[0]) == sum(map(picos, parts))
 
 
 @AT_ANY_SPEED

@@ -59,12 +59,14 @@ def test_how_long_a_text_should_take(text: str, ms: int) -> None:
     st.text(max_size=200),
     st.integers(0, 10**7),
     st.none() | st.integers(0, 10**7),
+    st.integers(1, 3),
 )
 def test_never_more_than_the_text_nor_less_than_nothing(
-    outcome: Outcome, text: str, delivered: int, total: int | None
+    outcome: Outcome, text: str, delivered: int, total: int | None, times: int
 ) -> None:
+    """Whatever its parts come to together."""
     part = Part(len(text), expected_ms(text), delivered, total)
-    assert 0 <= billed_characters(outcome, len(text), [part]) <= len(text)
+    assert 0 <= billed_characters(outcome, len(text), [part] * times) <= len(text)
 
 
 @given(st.text(min_size=1, max_size=200), st.integers(0, 10**5), st.integers(0, 10**5))

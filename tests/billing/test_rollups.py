@@ -14,6 +14,7 @@ from billing.models import Rollup, UsageEvent
 from billing.rating import Outcome
 from billing.rollups.selectors import Span, days, spans, sums, total
 from billing.rollups.services import rebuild
+from billing.upkeep.guard import opened
 from billing.upkeep.reconciliation import sums as differences
 from billing.upkeep.tally import Tally
 from tests.billing.used import use
@@ -131,7 +132,8 @@ def test_a_range_is_read_from_the_coarsest_sums(
 def test_any_range_has_what_was_used_in_it(
     alice: Tenant, used: list[int], edges: tuple[int, int]
 ) -> None:
-    UsageEvent.objects.all().delete()
+    with opened():
+        UsageEvent.objects.all().delete()
     Rollup.objects.all().delete()
     for minute in used:
         use(alice, MIDNIGHT + minute * MINUTE, minute)

@@ -9,7 +9,7 @@ from io import StringIO
 import pytest
 from django.conf import LazySettings
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from billing.models import Finding, Reservation, Retention, Rollup, UsageEvent
@@ -155,6 +155,64 @@ def test_a_tenants_old_events_go_and_its_sums_stay(alice: Tenant, bob: Tenant) -
     call_command("rebuild_rollups", since=NOON.date(), until=NOON.date(), stdout=StringIO())
     assert total(NOON, NOON + DAY, NAMES) == {"requests": 2}
     assert remove_old_events() == 0
+
+
+@on_postgres
+@pytest.mark.parametrize(
+    "column", ["billed_characters = 0", "top_up_characters = 9", "tenant_id = 0", "audio_ms = 9"]
+)
+def test_what_a_settled_event_charges_is_edited_by_nobody(alice: Tenant, column: str) -> None:
+    kept = UsageEvent.objects.get(pk=use(alice, NOON))
+    with pytest.raises(IntegrityError, match=f"usage event {kept.pk} is never edited"):
+        by_its_owner(f"UPDATE billing_usageevent SET {column}")
+    assert UsageEvent.objects.values().get() == without_state(kept)
+
+
+@on_postgres
+def test_what_nothing_is_charged_by_may_be_noted_later(alice: Tenant) -> None:
+    use(alice, NOON)
+    by_its_owner("UPDATE billing_usageevent SET engine = 'one', billed_characters = 100")
+    assert UsageEvent.objects.get().engine == "one"
+
+
+@on_postgres
+@pytest.mark.parametrize("table", ["billing_usageevent", partitions.REST])
+def test_an_event_is_removed_by_nobody(alice: Tenant, table: str) -> None:
+    kept = use(alice, timezone.now() + 400 * DAY)
+    with pytest.raises(IntegrityError, match=f"usage event {kept} is kept"):
+        by_its_owner(f"DELETE FROM {table}")
+    assert UsageEvent.objects.count() == 1
+
+
+@on_postgres
+def test_retention_removes_no_event_that_is_kept(alice: Tenant, bob: Tenant) -> None:
+    retention.keep_for(SYSTEM, alice, 62)
+    for tenant, at in ((alice, NOON), (bob, NOON)):
+        use(tenant, at)
+    assert remove_old_events() == 1
+    use(alice, timezone.now())
+    for tenant in (alice, bob):
+        with pytest.raises(IntegrityError, match="is kept"):
+            by_its_owner(f"DELETE FROM billing_usageevent WHERE tenant_id = {tenant.pk}")
+
+
+@on_postgres
+def test_a_months_events_are_guarded_as_well_once_it_has_a_partition(alice: Tenant) -> None:
+    far = timezone.now() + 400 * DAY
+    use(alice, far)
+    partitions.make(far, ahead=1)
+    with pytest.raises(IntegrityError, match="is never edited"):
+        by_its_owner(f"UPDATE {Month.of(far).table} SET billed_characters = 0")
+
+
+def by_its_owner(statement: str) -> None:
+    """Past everything that the application asks."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+def without_state(event: UsageEvent) -> dict[str, object]:
+    return {field.attname: getattr(event, field.attname) for field in event._meta.concrete_fields}
 
 
 def test_a_retention_is_audited(alice: Tenant) -> None:

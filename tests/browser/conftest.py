@@ -8,12 +8,16 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.chromium import DESK, chromium, context, sign_in
 from tests.product.running import Running
 from ttsapp.launch import access
 from ttsapp.launch.plan import ROOT
+
+# Of a machine that has much else to do; what does not come at all comes no sooner.
+PATIENCE = 120_000
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +51,7 @@ def page(product: Running, browser: Browser, request: pytest.FixtureRequest) -> 
     """Signed in. Whatever the browser complains of, a broken policy above all, fails the test."""
     complaints: list[str] = []
     with context(browser, product.base, request.param, "light") as visit:
-        visit.set_default_timeout(30_000)
+        visit.set_default_timeout(PATIENCE)
         page = visit.new_page()
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))

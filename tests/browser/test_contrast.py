@@ -23,7 +23,10 @@ TEXT = [
     *((kind, f"{kind}-soft") for kind in ("good", "bad", "warn")),
 ]
 # Parts of charts, edges of fields, rings of focus.
-SHAPES = [("accent", "surface"), ("accent", "page"), ("pale", "surface"), ("soft", "surface")]
+SHAPES = [
+    ("accent", "page"),
+    *((shape, "surface") for shape in ("accent", "pale", "soft", "ink", "warn", "bad")),
+]
 
 
 def luminance(colour: str) -> float:

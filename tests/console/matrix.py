@@ -62,6 +62,7 @@ TENANT = (
         {"label": "Dora", "role": "viewer"},
     ),
     Row("/console/alice/members/0", "GET", tenant(403, 403, 404, 404)),
+    Row("/console/alice/members/0", "POST", tenant(403, 403, 404, 404), {"role": "owner"}),
     Row("/console/alice/members/0/remove", "POST", tenant(403, 403, 404, 404)),
     Row("/console/alice/alerts", "GET", tenant(200, 200, 200, 200)),
     Row(
@@ -87,6 +88,10 @@ TENANT = (
     Row("/console/alice/views/of/audit", "POST", tenant(404, 404, 302, 302), VIEW),
     Row("/console/alice/views/of/none", "POST", tenant(404, 404, 404, 404), VIEW),
     Row(f"/console/alice/views/{NO_VIEW}/remove", "POST", tenant(404, 404, 404, 404)),
+    Row(f"/console/alice/requests/{NO_VIEW}/text", "POST", tenant(403, 404, 404, 404)),
+    Row(f"/console/alice/requests/{NO_VIEW}/audio", "GET", tenant(403, 404, 404, 404)),
+    Row("/console/alice/keys/unused", "GET", tenant(403, 200, 200, 200)),
+    Row("/console/alice/keys/unused", "POST", tenant(403, 302, 302, 302), {"days": "90"}),
     Row("/console/alice/settings", "GET", tenant(403, 403, 200, 200)),
     Row("/console/alice/settings", "POST", tenant(403, 403, 302, 302), {"name": "Alicia"}),
     Row("/console/alice/audit", "GET", tenant(403, 403, 200, 200)),
@@ -121,6 +126,8 @@ PLATFORM = (
         platform(403, 302),
         {"username": "alice", "role": "auditor"},
     ),
+    Row("/platform", "GET", own(302)),
+    Row("/platform/", "GET", own(302)),
     Row("/platform/overview", "GET", platform(200, 200)),
     Row("/platform/engines", "GET", platform(200, 200)),
     # No engine runs here: who may act is told which there are, and nothing is audited.

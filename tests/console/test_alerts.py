@@ -189,6 +189,40 @@ def test_budgets_are_their_tenants_own(alice: Party, bob: Party) -> None:
     assert (found.tenant_id, found.value) == (alice.tenant.pk, 80.0)
 
 
+def test_a_keys_budget_is_its_tenants_alert(alice: Party, bob: Party) -> None:
+    ApiKey.objects.filter(pk=alice.key.pk).update(hard_monthly_characters=300)
+    for party in (alice, bob):
+        use(party.tenant, party.key, timezone.now(), characters=169)
+    (found,) = measures.budgets(timezone.now())
+    text = "key alice's key: 169 of 300 characters this month: 56 %"
+    assert (found.tenant_id, found.text) == (alice.tenant.pk, text)
+    assert BUDGET.state(found.value) == State.WARNING
+
+
+def test_of_several_budgets_the_furthest_counts(alice: Party) -> None:
+    Tenant.objects.filter(pk=alice.tenant.pk).update(soft_monthly_characters=200)
+    ApiKey.objects.filter(pk=alice.key.pk).update(hard_monthly_characters=180)
+    use(alice.tenant, alice.key, timezone.now(), characters=180)
+    (found,) = measures.budgets(timezone.now())
+    assert (found.value, found.text) == (
+        100.0,
+        "key alice's key: 180 of 180 characters this month: 100 %; "
+        "180 of 200 characters this month: 90 %",
+    )
+
+
+def test_a_revoked_keys_budget_alarms_nobody(alice: Party) -> None:
+    ApiKey.objects.filter(pk=alice.key.pk).update(hard_monthly_characters=1, revoked_at=NOW)
+    use(alice.tenant, alice.key, timezone.now(), characters=100)
+    assert list(measures.budgets(timezone.now())) == []
+
+
+def test_a_budget_of_nothing_can_be_measured(alice: Party) -> None:
+    Tenant.objects.filter(pk=alice.tenant.pk).update(hard_monthly_characters=0)
+    (found,) = measures.budgets(timezone.now())
+    assert (found.value, found.text) == (0.0, "0 of 0 characters this month: 0 %")
+
+
 def test_use_beyond_the_usual(alice: Party) -> None:
     hour = timezone.now().replace(minute=30, second=0) - timedelta(hours=1)
     for at, characters in ((hour, 90_000), (hour - timedelta(days=7), 20_000)):

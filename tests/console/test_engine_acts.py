@@ -21,7 +21,7 @@ from tests.console.conftest import SignIn
 from tests.engine.conftest import BASE, CUSTOM
 from tests.engine.process import EngineProcess
 from tests.parity.tiny_checkpoints import build
-from tests.ttsapp.conftest import Party
+from tests.ttsapp.conftest import Party, eventually
 from ttsapp.audit.models import AuditEntry
 from ttsapp.audit.services import SYSTEM
 from ttsapp.engine.client import client, close
@@ -32,8 +32,8 @@ from ttsapp.tenants.models import Tenant
 from ttsapp.voices import storage
 from ttsapp.voices.clips.evidence import Evidence
 from ttsapp.voices.models import Consent, Kind, Relation, Voice
-from ttsapp.voices.services.consents import Terms, record_consent
-from ttsapp.voices.services.registry import Description, Encoded, create_voice
+from ttsapp.voices.services.consents import Terms, delete_consent, record_consent
+from ttsapp.voices.services.registry import Description, Encoded, add_version, create_voice
 
 WHY = {"reason": "New weights."}
 
@@ -68,7 +68,7 @@ class Asked:
     def __init__(self) -> None:
         self.model = pb.Model(id="tiny")
 
-    def start(self, text: str, *, is_complete: bool) -> pb.Start:
+    def start(self, text: str, *, is_complete: bool, max_frames: int = 0) -> pb.Start:
         voice = pb.Voice(preset="ryan")
         return pb.Start(
             model="tiny", voice=voice, text=text, complete=is_complete, max_frames=4, seed=1
@@ -155,22 +155,26 @@ def test_a_voice_is_pinned_seen_and_unloaded(page: Client) -> None:
     assert last().action == "engine.voice_unloaded"
 
 
-def cloned(tenant: Tenant) -> Voice:
+def made(seed: int = 1) -> EncodedVoice:
     """Of an embedding, by the engine that clones."""
-    values = np.random.default_rng(1).normal(size=64).tolist()
+    values = np.random.default_rng(seed).normal(size=64).tolist()
 
-    async def made() -> EncodedVoice:
+    async def embedded() -> EncodedVoice:
         await client().models()
         try:
             return await embed("tiny-base", values)
         finally:
             await close()
 
-    encoded = async_to_sync(made)()
-    artifact = storage.put(storage.Blob.ARTIFACT, encoded.artifact)
+    return async_to_sync(embedded)()
+
+
+def cloned(tenant: Tenant) -> Voice:
+    encoded = made()
+    storage.put_named(storage.Blob.ARTIFACT, encoded.id, encoded.artifact)
     terms = Terms("Ann", "Ann Archer", Relation.STAFF, "phone menu")
     consent = record_consent(SYSTEM, tenant, terms, Evidence(b"%PDF-1.7 signed", "application/pdf"))
-    content = Encoded(artifact, "tiny-base", encoded.fingerprint)
+    content = Encoded(encoded.id, "tiny-base", encoded.fingerprint)
     return create_voice(SYSTEM, tenant, Kind.X_VECTOR, Description("Ann"), content, consent)
 
 
@@ -191,6 +195,51 @@ def test_a_tenants_voice_is_pinned_by_its_id_while_its_consent_holds(
     assert unpinned.status_code == 302
     assert (refused.status_code, refused.json()["code"]) == (409, "consent_withdrawn")
     assert unloaded.json()["after"] == {"pinned": False, "entries": 0, "bytes": 0}
+
+
+def test_a_pinned_voice_of_a_deleted_consent_is_let_go_of_by_its_id(
+    page: Client, alice: Party
+) -> None:
+    voice = cloned(alice.tenant)
+    asked = {"voice": voice.public_id, **WHY}
+    assert ask(page, "/api/platform/engines/3/pin", asked).status_code == 200
+    delete_consent(SYSTEM, Consent.objects.get())
+
+    shown = page.get("/platform/engines").content.decode()
+    unpinned = ask(page, "/api/platform/engines/3/unpin", asked)
+    unloaded = page.post("/platform/engines/3/unload", asked)
+    repinned = ask(page, "/api/platform/engines/3/pin", asked)
+
+    assert f'value="{voice.public_id}"' in shown
+    assert (unpinned.json()["before"]["pinned"], unpinned.json()["after"]["pinned"]) == (
+        True,
+        False,
+    )
+    assert unloaded.status_code == 302
+    assert (last().action, last().detail["name"]) == ("engine.voice_unloaded", "Ann (Alice)")
+    assert (repinned.status_code, repinned.json()["errors"][0]["field"]) == (400, "voice")
+
+
+def third_holds(page: Client) -> object:
+    return page.get("/api/platform/engines").json()["results"][2]["pinned"]
+
+
+def test_a_voice_that_got_another_version_is_unpinned_in_all_of_them(
+    page: Client, alice: Party
+) -> None:
+    voice = cloned(alice.tenant)
+    asked = {"voice": voice.public_id, **WHY}
+    ask(page, "/api/platform/engines/3/pin", asked)
+    second = made(seed=2)
+    storage.put_named(storage.Blob.ARTIFACT, second.id, second.artifact)
+    add_version(SYSTEM, voice, Encoded(second.id, "tiny-base", second.fingerprint))
+    ask(page, "/api/platform/engines/3/pin", asked)
+
+    unloaded = ask(page, "/api/platform/engines/3/unload", asked)
+
+    assert (unloaded.json()["before"]["pinned"], unloaded.json()["before"]["entries"]) == (True, 4)
+    # and says so with its next heartbeat
+    assert eventually(lambda: third_holds(page) == [])
 
 
 def test_a_tenants_voice_is_refused_by_an_engine_without_its_model(

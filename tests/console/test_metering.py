@@ -8,9 +8,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from billing.invoices.tasks import issue_all
 from billing.models import Finding, LedgerCheck, Rollup
 from billing.tasks import check_ledger, reconcile
 from billing.upkeep import checks, reconciliation
+from tests.billing.selling import customer, price_book, seller
 from tests.billing.used import use
 from tests.console.conftest import SignIn
 from tests.ttsapp.conftest import Party
@@ -46,6 +48,24 @@ def test_a_ledger_that_adds_up_is_green(operator: Client, alice: Party) -> None:
     assert ">schedule</td>" in page
 
 
+def test_what_is_compared_is_named_as_it_is_charged(operator: Client, alice: Party) -> None:
+    """An invoice has what a minimum charges on top, and the sums that budgets are read from not."""
+    month = timezone.now().replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    price_book(per_million=1000, minimum=20)
+    customer(alice.tenant, seller(), (month - timedelta(days=1)).date().replace(day=1))
+    use(alice.tenant, month - timedelta(days=1), 5)
+    issue_all(month + timedelta(days=1))
+    check = checks.plan(month - timedelta(days=1), month)
+    checks.run(check)
+
+    page = shown(operator)
+
+    numbers = '<td class="number">{0}</td><td class="number">{0}</td>'
+    assert f"Hourly sums</th> <td>charged</td> {numbers.format(5)}" in page
+    on_top = "charged, and on top for a minimum"
+    assert f"Invoices</th> <td>{on_top}</td> {numbers.format(20)}" in page
+
+
 def test_a_difference_is_red_and_named(operator: Client, alice: Party) -> None:
     use(alice.tenant, timezone.now(), 100)
     Rollup.objects.filter(grain="day").update(billed_characters=90)
@@ -59,6 +79,49 @@ def test_a_difference_is_red_and_named(operator: Client, alice: Party) -> None:
     reconcile()
     assert "It adds up." in shown(operator)
     assert Finding.objects.filter(resolved_at=None).count() == 0
+
+
+def test_asked_for_twice_it_is_checked_once(
+    operator: Client, alice: Party, queued: list[str]
+) -> None:
+    for _ in range(2):
+        assert operator.post("/platform/metering", {"days": "2"}).status_code == 302
+    [check] = LedgerCheck.objects.all()
+    assert queued == [str(check.pk)]
+    assert AuditEntry.objects.filter(action="metering.checked").count() == 1
+    assert 'type="submit" disabled>Check now' in shown(operator)
+
+
+def test_when_it_has_ended_another_is_asked_for(
+    operator: Client, alice: Party, queued: list[str]
+) -> None:
+    operator.post("/platform/metering", {"days": "2"})
+    check_ledger(queued[0])
+    assert 'type="submit">Check now' in shown(operator)
+    operator.post("/platform/metering", {"days": "2"})
+    assert len(queued) == LedgerCheck.objects.count() == 2
+
+
+def test_one_that_the_schedule_runs_stands_in_nobodys_way(
+    operator: Client, alice: Party, queued: list[str]
+) -> None:
+    now = timezone.now()
+    checks.plan(now, now)
+    operator.post("/platform/metering", {"days": "2"})
+    assert len(queued) == 1
+
+
+def test_one_that_no_worker_ends_stands_in_the_way_for_two_hours(
+    operator: Client, alice: Party, queued: list[str]
+) -> None:
+    now = timezone.now()
+    lost = checks.plan(now, now, "user:operator")
+    operator.post("/platform/metering", {"days": "2"})
+    assert queued == []
+    LedgerCheck.objects.update(asked_at=now - timedelta(hours=2, seconds=1))
+    operator.post("/platform/metering", {"days": "2"})
+    lost.refresh_from_db()
+    assert (len(queued), lost.problem) == (1, "no worker has ended it")
 
 
 def test_a_check_is_asked_for_and_run_by_the_worker(

@@ -14,6 +14,8 @@ from tests.ttsapp.seeded import use
 from ttsapp.alerts import services
 from ttsapp.alerts.measures import Measured
 from ttsapp.alerts.rules import BY_CODE
+from ttsapp.console.live import kept
+from ttsapp.console.models import SpokenHour
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +35,30 @@ def test_it_works(sign_in: SignIn, alice: Party, bob: Party) -> None:
     assert sum(hour.requests for hour in hours) == 2
     assert page.context["lately"].gap_free == 100.0
     assert [engine["state"] for engine in page.context["engines"]] == ["away"]
+
+
+def test_hours_that_are_over_are_read_as_the_worker_noted_them(
+    sign_in: SignIn, alice: Party
+) -> None:
+    now = timezone.now()
+    at = now - timedelta(hours=5)
+    use(alice.tenant, alice.key, at, characters=40, first_audio_ms=90)
+    kept.note_hours(now)
+    noted = SpokenHour.objects.filter(hour=at.replace(minute=0, second=0, microsecond=0))
+    assert noted.update(billed_characters=41) == 1
+    use(alice.tenant, alice.key, now, characters=7)
+    hours = sign_in("auditor").get("/platform/overview").context["hours"]
+    assert [(hour.characters, hour.requests) for hour in hours if hour.requests] == [
+        (41, 1),
+        (7, 1),
+    ]
+    assert next(hour.first_audio.p95 for hour in hours if hour.first_audio) == 90
+
+
+def test_it_says_in_one_sentence_that_nothing_can_be_spoken(sign_in: SignIn) -> None:
+    page = sign_in("operator").get("/platform/overview")
+    assert page.context["verdict"].headline == "Nothing can be spoken: no engine serves"
+    assert "engine 1 does not answer." in page.content.decode()
 
 
 def test_an_empty_installation_says_what_to_do(sign_in: SignIn) -> None:

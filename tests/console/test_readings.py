@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from gpu_engine.proto import engine_pb2 as pb
-from ttsapp.console.live import cells
+from ttsapp.console.live import cells, kept
+from ttsapp.console.live.kept import Past
 from ttsapp.console.live.readings import Sample, reading
 
 
@@ -92,3 +95,74 @@ def test_memory_is_told_in_units(count: int, shown: str) -> None:
 )
 def test_times_are_told_in_units(seconds: int, shown: str) -> None:
     assert cells.duration(seconds) == shown
+
+
+def test_an_engine_whose_core_says_nothing_is_suspect() -> None:
+    down = pb.EngineStatus(state=pb.EngineStatus.STATE_DOWN)
+    hangs = pb.EngineStatus(state=pb.EngineStatus.STATE_DOWN, silent=True)
+    assert [reading(None, Sample(1.0, each)).state for each in (down, hangs)] == ["down", "suspect"]
+
+
+def test_parts_of_memory_are_pieces_of_one_bar() -> None:
+    told = status(0)
+    told.memory.parts.update({"rest": 1 << 20, "weights": 2 << 20, "kv": 1 << 20, "newer": 0})
+    told.memory.free_bytes, told.memory.total_bytes = 3 << 30, 4 << 30
+    shown = cells.engine(reading(None, Sample(1.0, told)))
+    assert [(each["name"], each["start"], each["share"]) for each in shown["parts"]] == [
+        ("weights", 0.0, 50.0),
+        ("keys and values", 50.0, 25.0),
+        ("all else", 75.0, 25.0),
+        ("newer", 100.0, 0.0),
+    ]
+    assert shown["parts"][0] | {"bytes": "2.0 MiB", "percent": "50 %"} == shown["parts"][0]
+    assert shown["free"] == "holds 4.0 MiB now; 3.0 GiB of 4.0 GiB free beside it"
+
+
+def test_waits_are_told_in_the_order_of_a_stream_s_life() -> None:
+    told = status(0)
+    told.waits["sent"].CopyFrom(pb.WaitStatus(rows=1200, median_ms=0.126, p95_ms=1250.4))
+    told.waits["talker"].CopyFrom(pb.WaitStatus(median_ms=5.0))
+    told.waits["place"].CopyFrom(pb.WaitStatus(rows=1, median_ms=9.99, p95_ms=10.0))
+    shown = cells.engine(reading(None, Sample(1.0, told)))["between"]
+    assert [tuple(each.values()) for each in shown] == [
+        ("request → place", "1", "9.99", "10"),
+        ("predictor → Talker", "0", "\N{EN DASH}", "\N{EN DASH}"),
+        ("codec → way out", "1,200", "0.13", "1,250"),
+    ]
+
+
+def test_an_older_engine_tells_neither_waits_nor_parts() -> None:
+    shown = cells.engine(reading(None, Sample(1.0, status(0))))
+    assert (shown["between"], shown["parts"], shown["free"]) == ([], [], "")
+
+
+def test_what_was_noted_of_an_engine_is_drawn_and_tabled() -> None:
+    hour = (*(None,) * 58, 0.0, 50.0)
+    found = cells.past(Past(hour, hour))
+    assert found["streams"]["path"] == "M58,100h.01L59,50"
+    assert json.loads(found["busy"]["data"]) == list(hour)
+    assert found["busy"]["said"] == "58 min not noted"
+    assert found["rows"][:2] == [(0, 25.0, 25.0), (5, None, None)]
+    assert len(found["rows"]) == 12
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        (kept.UNKNOWN.busy, "nothing noted yet"),
+        ((0.0,) * 60, "idle all this time"),
+        ((*(0.0,) * 59, 1.0), ""),
+    ],
+)
+def test_an_engine_is_called_idle_only_where_somebody_looked(
+    shares: tuple[float | None, ...], said: str
+) -> None:
+    assert cells.past(Past(shares, shares))["streams"]["said"] == said
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(0, "never restarted"), (1, "restarted once"), (1200, "restarted 1,200 times")],
+)
+def test_restarts_are_told_in_words(count: int, said: str) -> None:
+    assert cells.restarts(count) == said

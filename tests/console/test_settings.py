@@ -27,6 +27,27 @@ def test_it_works(sign_in: SignIn, alice: Party) -> None:
     ]
 
 
+def test_how_long_audio_is_kept(sign_in: SignIn, alice: Party) -> None:
+    owner = sign_in("alice")
+    owner.post(PAGE, {"name": "Alice", "audio_hours": "24"})
+    owner.post(PAGE, {"name": "Alice", "audio_hours": "24"})
+    owner.post(PAGE, {"name": "Alice", "audio_hours": ""})
+
+    changed = AuditEntry.objects.filter(action="retention.audio_changed").order_by("sequence")
+    assert [entry.changes for entry in changed] == [
+        {"audio_hours": [0, 24]},
+        {"audio_hours": [24, 0]},
+    ]
+
+
+@pytest.mark.parametrize("hours", ["-1", "721", "many"])
+def test_a_time_that_audio_cannot_be_kept_for(sign_in: SignIn, alice: Party, hours: str) -> None:
+    response = sign_in("alice").post(PAGE, {"name": "Alicia", "audio_hours": hours})
+    alice.tenant.refresh_from_db()
+    assert response.status_code == 400
+    assert (alice.tenant.name, alice.tenant.audio_hours) == ("Alice", 0)
+
+
 def test_the_limits_that_hold_are_shown(sign_in: SignIn, alice: Party) -> None:
     Tenant.objects.filter(pk=alice.tenant.pk).update(requests_per_minute=60)
     page = sign_in("alice").get(PAGE).content.decode()

@@ -54,6 +54,29 @@ def test_a_warning_after_the_stop_is_refused(sign_in: SignIn, alice: Party) -> N
     assert alice.tenant.hard_monthly_characters is None
 
 
+@pytest.mark.parametrize(
+    ("role", "is_suspended", "said"),
+    [
+        ("viewer", False, "Your role does not allow this: ask an owner of the account, or whoever"),
+        ("alice", True, "This account is suspended: its keys can only be revoked."),
+    ],
+)
+def test_a_refusal_says_whom_to_ask(
+    sign_in: SignIn, alice: Party, role: str, is_suspended: bool, said: str
+) -> None:
+    client = sign_in(role)
+    if is_suspended:
+        sign_in("operator").post("/platform/tenants/alice/suspend", {"reason": "unpaid"})
+    page = client.get(f"/console/alice/keys/{alice.key.public_id}/change")
+    assert page.status_code == 403
+    assert said in page.content.decode()
+
+
+def test_who_is_suspended_reads_the_reason_as_a_sentence(sign_in: SignIn, alice: Party) -> None:
+    sign_in("operator").post("/platform/tenants/alice/suspend", {"reason": "unpaid"})
+    assert "Reason: unpaid.\n" in sign_in("viewer").get("/console/alice").content.decode()
+
+
 def test_a_suspension_needs_a_reason(sign_in: SignIn, alice: Party) -> None:
     client = sign_in("operator")
     refused = client.post("/platform/tenants/alice/suspend", {"reason": " "})

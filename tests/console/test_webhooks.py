@@ -5,7 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import http.client
 import json
+import socket
+import ssl
 import threading
 from datetime import timedelta
 
@@ -15,7 +18,8 @@ from django.utils import timezone
 from tests.console.conftest import SignIn
 from tests.ttsapp.conftest import Party
 from tests.ttsapp.hooks import Receiver, receiver, serving
-from ttsapp.alerts import selectors, sending, webhooks
+from ttsapp import outgoing
+from ttsapp.alerts import problems, selectors, sending, webhooks
 from ttsapp.alerts.models import Delivery, Webhook
 from ttsapp.audit.models import AuditEntry
 from ttsapp.audit.services import SYSTEM
@@ -96,6 +100,12 @@ def test_it_is_given_up_at_last_and_sent_again_by_hand(
         "https://hooks.example.com/a\tb",
         "https://hooks.example.com/a b",
         "https://hooks.example.com/\u00fc",
+        "https://127.0.0.1/x",
+        "https://10.1.2.3/",
+        "https://[::1]/",
+        "https://127.1/",
+        "https://2130706433/",
+        "https://localhost/",
     ],
 )
 def test_addresses_that_are_refused(sign_in: SignIn, alice: Party, url: str) -> None:
@@ -111,6 +121,46 @@ def test_addresses_that_are_refused(sign_in: SignIn, alice: Party, url: str) -> 
 def test_our_own_network_is_closed(alice: Party, host: str) -> None:
     delivery = deliver(webhooks.create(SYSTEM, alice.tenant, f"https://{host}/"))
     assert delivery.problem == "It leads into a private network."
+
+
+@pytest.mark.parametrize("url", ["https://8.8.8.8/", "https://hooks.example.com/"])
+def test_what_may_be_public_is_taken(sign_in: SignIn, alice: Party, url: str) -> None:
+    assert sign_in("alice").post(PAGE, {"url": url}).status_code == 302
+
+
+def test_an_installation_opens_its_own_network(
+    sign_in: SignIn, alice: Party, receiver: Receiver
+) -> None:
+    assert sign_in("alice").post(PAGE, {"url": "https://127.0.0.1/x"}).status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), problems.NO_NAME),
+        (socket.gaierror(socket.EAI_AGAIN, "Temporary failure"), problems.AGAIN),
+        (ConnectionRefusedError(111, "Connection refused"), problems.REFUSED),
+        (ConnectionResetError(104, "Connection reset by peer"), problems.CUT),
+        (TimeoutError("no answer within 10 seconds"), "There was no answer within 10 seconds."),
+        (TimeoutError("timed out"), "There was no answer in time."),
+        (ssl.SSLError(1, "[SSL] record layer failure (_ssl.c:1000)"), problems.NOT_TLS),
+        (http.client.BadStatusLine("SSH-2.0"), problems.NOT_HTTP),
+        (http.client.RemoteDisconnected("closed"), problems.CUT),
+        (
+            OSError(101, "Network is unreachable"),
+            "It cannot be reached: Network is unreachable.",
+        ),
+    ],
+)
+def test_problems_are_told_in_words(
+    alice: Party, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(outgoing, "connection", fail)
+    delivery = deliver(webhooks.create(SYSTEM, alice.tenant, "https://hooks.example.com/"))
+    assert delivery.problem == said
 
 
 def test_the_secret_is_kept_encrypted(webhook: Webhook) -> None:

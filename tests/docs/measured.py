@@ -61,8 +61,17 @@ def local(result: dict[str, Any]) -> Iterator[Line]:
 
 def gateway(result: dict[str, Any]) -> Iterator[Line]:
     for row in result["rates"]:
-        name = f"first audio, p95 added by the gateway at {counted(row['rate'], 'request')}/s"
-        yield Line(name, 5, row["best"]["added_ms"]["p95"], "ms", result["machine"])
+        for name, limit in (("p50", 2), ("p95", 5)):
+            at = f"first audio, {name} added by the gateway at {counted(row['rate'], 'request')}/s"
+            yield Line(at, limit, row["best"]["added_ms"][name], "ms", result["machine"])
+
+
+def neighbours(result: dict[str, Any]) -> Iterator[Line]:
+    """How many times its own p95 a tenant waits beside each burst."""
+    for row in result["rows"]:
+        if row["burst"] and row["p95_to_alone"] is not None:
+            name = f"a tenant's first audio, p95 beside another's burst of {row['burst']}, to alone"
+            yield Line(name, result["promise"], row["p95_to_alone"], "", result["machine"])
 
 
 def scheduler(result: dict[str, Any]) -> Iterator[Line]:
@@ -129,7 +138,8 @@ def load(result: dict[str, Any]) -> Iterator[Line]:
 
 def capacity(result: dict[str, Any]) -> Iterator[Line]:
     speed, machine = result["characters_per_s"], result["machine"]
-    name = f"H200: characters at {result['capacity']:g} requests/s, all in time"
+    rate = f"at {result['capacity']:g} requests/s" if result["capacity"] else "at no rate tried"
+    name = f"H200: characters while all are in time, {rate}"
     yield Line(name, 6000, speed, "a second", machine, True)
 
 
@@ -139,6 +149,7 @@ FILES: dict[str, Callable[[dict[str, Any]], Iterator[Line]]] = {
     "h200-load": load,
     "h200-capacity": capacity,
     "gateway": gateway,
+    "neighbours": neighbours,
     "scheduler": scheduler,
     "metering": metering,
     "alignment": alignment,

@@ -80,6 +80,18 @@ def test_a_rate_is_the_median_of_its_seeds_and_every_underrun(tmp_path: Path) ->
     ]
 
 
+def test_a_neighbours_burst_is_compared_with_none(tmp_path: Path) -> None:
+    rows = [
+        {"burst": 0, "p95_to_alone": 1.0},
+        {"burst": 5, "p95_to_alone": 1.12},
+        {"burst": 50, "p95_to_alone": None},
+    ]
+    stored(tmp_path, "neighbours", {"machine": MACHINE, "promise": 1.1, "rows": rows})
+    found = [line.cells[:4] for line in lines(tmp_path)]
+    name = "a tenant's first audio, p95 beside another's burst of 5, to alone"
+    assert found == [(name, "1.1", "1.12", "**missed**")]
+
+
 def test_only_what_stands_between_the_marks_is_written(tmp_path: Path) -> None:
     machine = MACHINE | {"command": "make eval-speech"}
     full = {"clips": 200, "wer": 0.1, "dnsmos": 3.1}

@@ -6,7 +6,7 @@ import heapq
 import random
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TextIO
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from gpu_engine.errors import EngineFull
 from gpu_engine.scheduler import (
     FRAME_S,
+    CostModel,
     Ended,
     Job,
     Kind,
@@ -25,6 +26,7 @@ from gpu_engine.scheduler import (
     Stream,
 )
 
+ALL, NONE = frozenset(Kind), frozenset()
 # Seconds: a job, each row of it, each frame of each row.
 Costs = Mapping[Kind, tuple[float, float, float]]
 GPU: Costs = {
@@ -44,22 +46,60 @@ CPU: Costs = {
 }
 
 
-def seconds(costs: Costs, kind: Kind, rows: int, frames: int) -> float:
+def measurements(**ms: dict[tuple[int, int], float]) -> list[Measured]:
+    """Milliseconds by module, rows and frames."""
+    return [
+        Measured(Kind(kind), *shape, took / 1000)
+        for kind, shapes in ms.items()
+        for shape, took in shapes.items()
+    ]
+
+
+# The same with the modules in C: docs/log.md, "the small model on a CPU".
+C_KERNELS = measurements(
+    prefill={(1, 0): 8.1},
+    talker={(1, 0): 2.7, (4, 0): 4.2, (8, 0): 6.1},
+    predictor={(1, 0): 3.3, (4, 0): 6.8, (8, 0): 13.2},
+    codec={
+        **{(1, 1): 7.0, (4, 1): 27.2, (8, 1): 56.8},
+        **{(1, 8): 44.1, (4, 8): 175.8, (8, 8): 351.0},
+    },
+)
+# The best kernels of docs/benchmarks/h200-steps.json; prefill as wanted, it was not measured.
+H200 = measurements(
+    prefill={(1, 0): 2.0, (64, 0): 8.0},
+    talker={(1, 0): 1.41, (8, 0): 1.57, (64, 0): 1.88, (128, 0): 4.34, (256, 0): 6.61},
+    predictor={(1, 0): 2.05, (8, 0): 3.45, (64, 0): 4.49, (128, 0): 5.4, (256, 0): 6.46},
+    codec={
+        **{(1, 1): 1.28, (8, 1): 1.52, (64, 1): 3.89},
+        **{(1, 4): 1.41, (8, 4): 2.46, (64, 4): 12.8},
+    },
+)
+MOST_ROWS, MOST_FRAMES = 256, 16
+TYPED_TOKENS = 5
+
+
+def measured(costs: Costs | list[Measured], slow: float = 1.0) -> list[Measured]:
+    """What a calibration of that device would say."""
+    if isinstance(costs, list):
+        return [replace(each, seconds=slow * each.seconds) for each in costs]
+    steps = (Kind.PREFILL, Kind.TALKER, Kind.PREDICTOR)
+    shapes = [(kind, rows, 0) for kind in steps for rows in (1, 4)]
+    shapes += [(Kind.CODEC, rows, frames) for rows in (1, 4) for frames in (1, 8)]
+    return [Measured(*shape, slow * linear(costs, *shape)) for shape in shapes]
+
+
+def linear(costs: Costs, kind: Kind, rows: int, frames: int) -> float:
     fixed, each, frame = costs[kind]
     return fixed + each * rows + frame * rows * frames
 
 
-def measured(costs: Costs, slow: float = 1.0) -> list[Measured]:
-    """What a calibration of that device would say."""
-    steps = (Kind.PREFILL, Kind.TALKER, Kind.PREDICTOR)
-    shapes = [(kind, rows, 0) for kind in steps for rows in (1, 4)]
-    shapes += [(Kind.CODEC, rows, frames) for rows in (1, 4) for frames in (1, 8)]
-    return [Measured(*shape, slow * seconds(costs, *shape)) for shape in shapes]
-
-
 @dataclass
 class Client:
-    """One stream to be: `speech` frames until the Talker stops, perhaps a cancel before that."""
+    """One stream to be: `speech` frames until the Talker stops, perhaps a cancel before that.
+
+    `typed`: seconds after its arrival when five more tokens of its text come, with the last ones
+    the end; its whole text is there at once without any."""
 
     arrives: float
     speech: int
@@ -72,6 +112,7 @@ class Client:
     breaks_at: int | None = None
     positions: int = 1
     prefills: int = 1
+    typed: tuple[float, ...] = ()
 
 
 @dataclass
@@ -106,7 +147,7 @@ class Simulation:
     clients: list[Client]
     settings: SchedulerSettings = field(default_factory=SchedulerSettings)
     slow: float = 1.0
-    costs: Costs = field(default_factory=lambda: GPU)
+    costs: Costs | list[Measured] = field(default_factory=lambda: GPU)
     overlapped: bool = False
     noise: float = 0.0
     calibrated: bool = True
@@ -124,6 +165,7 @@ class Simulation:
     def __post_init__(self) -> None:
         known = measured(self.costs, self.slow)
         known = known if self.calibrated else []
+        self._truth = CostModel(MOST_ROWS, MOST_FRAMES, measured(self.costs))
         if self.trace is None:
             self.scheduler = Scheduler(self.settings, known)
         else:
@@ -134,6 +176,7 @@ class Simulation:
         order = sorted(range(len(self.clients)), key=lambda i: self.clients[i].arrives)
         self._arrivals = deque(order)
         self._cancels: list[tuple[float, int]] = []
+        self._typing: list[tuple[float, int, bool]] = []
         self._flying: deque[tuple[float, float, Job, Result]] = deque()
         self._decoded: dict[int, int] = {}
         self._spoken: dict[int, int] = {}
@@ -143,10 +186,15 @@ class Simulation:
         self.clients.append(client)
         self._arrivals.append(len(self.clients) - 1)
 
+    def add_now(self, client: Client) -> None:
+        """One more, before all that are to come."""
+        self.clients.append(client)
+        self._arrivals.appendleft(len(self.clients) - 1)
+
     def run(self, until: float = 100_000.0) -> Simulation:
         while self.now < until and (self._arrivals or len(self.scheduler) or self._flying):
             self._news()
-            job = self.scheduler.next_job(self.now)
+            job = self.scheduler.next_job(self.now, behind=ALL if self._flying else NONE)
             self._seat()
             if job is not None:
                 self._launch(job)
@@ -169,6 +217,10 @@ class Simulation:
             end = self.scheduler.cancel(heapq.heappop(self._cancels)[1])
             if end is not None:
                 self.ends.append((self.now, end))
+        while self._typing and self._typing[0][0] <= self.now:
+            _, number, last = heapq.heappop(self._typing)
+            cap = self.clients[number].cap
+            self.scheduler.extend(number, TYPED_TOKENS, last, cap, self.now)
         self._seat()
 
     def _seat(self) -> None:
@@ -187,6 +239,8 @@ class Simulation:
             tenant=client.tenant,
             background=client.background,
             positions=client.positions,
+            text=TYPED_TOKENS if client.typed else 0,
+            text_done=not client.typed,
         )
         try:
             self.waits[number] = self.scheduler.submit(stream, self.now)
@@ -195,17 +249,25 @@ class Simulation:
             return
         self.listeners[number] = Listener()
         self._decoded[number] = self._spoken[number] = 0
+        for after in client.typed:
+            last = after == client.typed[-1]
+            heapq.heappush(self._typing, (self.now + after, number, last))
         if client.cancel_after is not None:
             heapq.heappush(self._cancels, (self.now + client.cancel_after, number))
 
     def _launch(self, job: Job) -> None:
         self.scheduler.launch(job, self.now)
-        took = self.slow * seconds(self.costs, job.kind, job.rows, job.frames)
+        took = self.slow * self._seconds(job.kind, job.rows, job.frames)
         took *= 1 + self.dice.uniform(0, self.noise)
         begins = max(self.now, self.device_free)
         self.device_free = begins + took
         self.jobs.append((begins, job))
         self._flying.append((self.device_free, took, job, self._result(job, took)))
+
+    def _seconds(self, kind: Kind, rows: int, frames: int) -> float:
+        if isinstance(self.costs, list):
+            return self._truth.expect(kind, rows, frames)
+        return linear(self.costs, kind, rows, frames)
 
     def _land(self) -> None:
         ends, _, job, result = self._flying.popleft()
@@ -220,6 +282,10 @@ class Simulation:
             if end.reason in ("stop", "length"):
                 self.listeners[end.id].take(self.now)
             self.ends.append((self.now, end))
+            self._ended(end)
+
+    def _ended(self, end: Ended) -> None:
+        """For those who do something then."""
 
     def _result(self, job: Job, took: float) -> Result:
         """The device's own count of frames decides when a row's Talker says stop."""
@@ -248,5 +314,5 @@ class Simulation:
     def _sleep(self) -> None:
         wakes = [self.scheduler.wakes_at(self.now), self.now + 1.0]
         wakes += [self.clients[number].arrives for number in list(self._arrivals)[:1]]
-        wakes += [self._cancels[0][0]] if self._cancels else []
+        wakes += [first[0][0] for first in (self._cancels, self._typing) if first]
         self.now = max(self.now + 1e-4, min(wake for wake in wakes if wake is not None))

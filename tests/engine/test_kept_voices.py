@@ -103,6 +103,26 @@ def test_live_text_follows_a_reference_that_comes_first(clone_bench: Bench) -> N
     assert torch.equal(grown.codes, whole.codes)
 
 
+def test_a_stream_does_not_bring_back_what_was_unloaded(clone_bench: Bench) -> None:
+    """Given one that is reading its prompt, when its voice is unloaded by its artifact."""
+    opening = start(voice=reference(30), layout=FIRST, max_frames=6)
+    artifact = clone_bench.desk.voices.artifact_of(opening.voice)
+    reading = clone_bench.submit(opening)
+    for _ in range(5):
+        clone_bench.turn()
+    clone_bench.engine.handle(m.KeepVoice(1, artifact, "unload"), clone_bench.now)
+    clone_bench.run()
+
+    assert clone_bench.heard[reading].pcm != b""
+    assert entries(clone_bench) == {"speakers": 0, "references": 0, "beginnings": 0}
+    told = clone_bench.clips[-1]
+    assert isinstance(told, m.VoiceKept)
+    assert (told.before.entries > 0, told.after.entries) == (True, 0)
+    # Who comes after it is kept as ever.
+    clone_bench.say(opening)
+    assert entries(clone_bench) == {"speakers": 1, "references": 1, "beginnings": 1}
+
+
 def plan(checkpoint: Checkpoint, text: str, **fields: Any) -> Any:
     codes = torch.zeros(12, 16, dtype=torch.int64)
     request = PromptRequest(
@@ -146,9 +166,10 @@ def test_an_engine_may_speak_all_clones_reference_first(
     front = desk(loaded, settings)
     parts = reference().reference
     voice = Voice(loaded.fingerprint, np.array(vector(), "<f4").tobytes(), parts.codes, parts.text)
-    artifact, _ = front.voices.seal.close(voice)
+    artifact, number = front.voices.seal.close(voice)
     opened = front.admit(start(voice=pb.Voice(artifact=pb.Artifact(data=artifact))))
     assert opened.layout == FIRST
+    assert front.voices.artifact_of(opened.voice).hex() == number
     assert front.streams_text(opened)
     only = pb.Artifact(data=artifact, embedding_only=True)
     opened = front.admit(start(voice=pb.Voice(artifact=only)))

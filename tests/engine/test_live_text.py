@@ -67,7 +67,7 @@ async def test_empty_appends_do_not_keep_a_stream(engine: EngineProcess) -> None
     await call.write(opening(start("The quick", layout=pb.TEXT_LAYOUT_STREAMING)))
     reading = asyncio.create_task(rest(call, Answer()))
     for _ in range(30):
-        if reading.done():
+        if call.done():
             break
         await call.write(append(""))
         await asyncio.sleep(0.2)

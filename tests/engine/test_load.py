@@ -12,7 +12,7 @@ from gpu_engine.scheduler.table import Table
 def seated(table: Table, slot: int, lead: float | None, **fields: bool) -> None:
     """A stream with so many seconds ahead of its listener; None: nothing was heard yet."""
     stream = Stream(id=slot, arrived=0.0, frame_cap=100, **fields)
-    table.seat(slot, stream, 0.0, TALK)
+    table.seat(slot, stream, 0, 0.0, TALK)
     if lead is not None:
         table.heard[slot], table.dry_at[slot] = True, 10.0 + lead
 

@@ -155,6 +155,81 @@ async def test_a_voice_too_many_is_not_pinned(cloner: EngineProcess) -> None:
     assert pinned.after.pinned
 
 
+async def test_many_at_once_find_no_more_places_than_there_are(cloner: EngineProcess) -> None:
+    """Given that none is pinned, when 70 are at once, then 64 are."""
+    for voice in map(clone, range(100, 165)):
+        await cloner.stub.KeepVoice(KEEP(voice=voice, act=KEEP.ACT_UNPIN))
+    asked = [
+        cloner.stub.KeepVoice(KEEP(voice=clone(seed), id="many", act=KEEP.ACT_PIN))
+        for seed in range(200, 270)
+    ]
+    answers = await asyncio.gather(*asked, return_exceptions=True)
+    gone = await cloner.stub.KeepVoice(KEEP(id="many", act=KEEP.ACT_UNLOAD))
+
+    pinned = [each for each in answers if isinstance(each, pb.KeepVoiceResponse)]
+    assert (len(pinned), len(answers) - len(pinned)) == (64, 6)
+    assert gone.before.pinned
+    assert (gone.after.pinned, gone.after.entries, gone.after.bytes) == (False, 0, 0)
+
+
+async def test_a_voice_whose_content_is_gone_is_unpinned_and_unloaded_by_its_id(
+    cloner: EngineProcess,
+) -> None:
+    """Given one that is pinned and one that only spoke, when nobody has their artifacts."""
+    made = [
+        await cloner.stub.EncodeVoice(pb.EncodeVoiceRequest(embedding=clone(seed).embedding))
+        for seed in (301, 302)
+    ]
+    pinned, spoken = (pb.Voice(artifact=pb.Artifact(data=each.artifact)) for each in made)
+    await cloner.stub.KeepVoice(KEEP(voice=pinned, id="voice_1", act=KEEP.ACT_PIN))
+    await cloner.say(start(voice=spoken))
+
+    seen = await cloner.stub.KeepVoice(KEEP(id="voice_1", artifacts=[made[1].id]))
+    unpinned = await cloner.stub.KeepVoice(KEEP(id="voice_1", act=KEEP.ACT_UNPIN))
+    gone = await cloner.stub.KeepVoice(
+        KEEP(id="voice_1", artifacts=[each.id for each in made], act=KEEP.ACT_UNLOAD)
+    )
+
+    assert (seen.before.pinned, seen.before.entries) == (True, 4)
+    assert (unpinned.before.pinned, unpinned.after.pinned) == (True, False)
+    assert unpinned.after.entries == 2
+    assert (gone.before.entries, gone.after.entries, gone.after.bytes) == (4, 0, 0)
+
+
+async def test_a_voice_that_was_unloaded_is_not_pinned_again_in_a_new_core(
+    cloner: EngineProcess,
+) -> None:
+    made = await cloner.stub.EncodeVoice(pb.EncodeVoiceRequest(embedding=clone(303).embedding))
+    voice = pb.Voice(artifact=pb.Artifact(data=made.artifact))
+    await cloner.stub.KeepVoice(KEEP(voice=voice, id="voice_1", act=KEEP.ACT_PIN))
+    await cloner.stub.KeepVoice(KEEP(artifacts=[made.id], act=KEEP.ACT_UNLOAD))
+    await cloner.stub.KeepVoice(KEEP(voice=clone(304), id="voice_2", act=KEEP.ACT_PIN))
+    before = (await cloner.stub.Status(pb.StatusRequest())).core_restarts
+    kill(cloner.core())
+    async with asyncio.timeout(60):
+        async for status in cloner.stub.WatchStatus(pb.WatchStatusRequest(interval_ms=100)):
+            if status.core_restarts > before and any(held.entries for held in status.pinned):
+                break
+    assert [held.id for held in status.pinned] == ["voice_2"]
+    await cloner.stub.KeepVoice(KEEP(id="voice_2", act=KEEP.ACT_UNLOAD))
+
+
+@pytest.mark.parametrize("artifacts", [["nonsense"], ["00" * 31], ["00" * 32] * 1001])
+async def test_an_artifacts_id_that_is_none_is_refused(
+    cloner: EngineProcess, artifacts: list[str]
+) -> None:
+    code, _, field = await refusal(
+        cloner.stub.KeepVoice(KEEP(artifacts=artifacts, act=KEEP.ACT_UNLOAD))
+    )
+    assert (code, field) == (grpc.StatusCode.INVALID_ARGUMENT, "artifacts")
+
+
+async def test_a_voice_is_not_pinned_by_its_id_alone(cloner: EngineProcess) -> None:
+    asked = cloner.stub.KeepVoice(KEEP(artifacts=["00" * 32], act=KEEP.ACT_PIN))
+    code, _, field = await refusal(asked)
+    assert (code, field) == (grpc.StatusCode.INVALID_ARGUMENT, "artifacts")
+
+
 async def test_an_unknown_voice_is_refused_by_name(engine: EngineProcess) -> None:
     asked = engine.stub.KeepVoice(KEEP(voice=pb.Voice(preset="nobody"), act=KEEP.ACT_PIN))
     assert await refusal(asked) == (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 
 import msgspec
@@ -10,13 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prometheus_client import generate_latest
+from prometheus_client import CollectorRegistry, generate_latest
 
 from gpu_engine import messages as m
 from gpu_engine.audio import LeadingSilence, QuietRun, to_pcm16, window_rms
 from gpu_engine.errors import EngineFull
 from gpu_engine.proto import engine_pb2 as pb
-from gpu_engine.server.link import Link, Mailbox
+from gpu_engine.scheduler.waits import Minute
+from gpu_engine.server.link import SENT, Link, Mailbox
 from gpu_engine.server.metrics import Metrics, StatusCollector
 
 LOUD = np.full(240, 0.5, np.float32) * np.tile([1, -1], 120).astype(np.float32)
@@ -93,6 +95,18 @@ async def test_a_mailbox_says_when_its_reader_has_fallen_behind() -> None:
     assert mailbox.put(m.AudioChunk(1, b"fg", 3))
 
 
+async def test_a_mailbox_tells_how_long_audio_was_on_its_way() -> None:
+    sent = Minute((SENT,))
+    mailbox = Mailbox(100, sent)
+    mailbox.put(m.AudioChunk(1, b"ab", 0, decoded=time.monotonic() - 5))
+    mailbox.put(m.StreamAccepted(1, 0))
+    await mailbox.get()
+    await mailbox.get()
+    told = sent.told(time.monotonic())[SENT]
+    assert told.rows == 1
+    assert told.median >= 4.5
+
+
 @pytest.mark.parametrize(
     "message",
     [
@@ -118,7 +132,6 @@ def test_metrics_tell_ends_audio_and_state() -> None:
     metrics.count(pb.SynthesizeEvent(finished=finished))
     metrics.count(pb.SynthesizeEvent(error=pb.Error(code="engine_full")))
     status = pb.EngineStatus(state=pb.EngineStatus.STATE_READY, streams=3)
-    status.caches["beginnings"].hits = 5
     metrics.registry.register(StatusCollector(lambda: status))
     lines = generate_latest(metrics.registry).decode().splitlines()
     assert 'parlance_engine_streams_ended_total{how="stop"} 1.0' in lines
@@ -128,7 +141,41 @@ def test_metrics_tell_ends_audio_and_state() -> None:
     assert "parlance_engine_first_audio_seconds_sum 0.04" in lines
     assert "parlance_engine_first_audible_seconds_sum 0.06" in lines
     assert "parlance_engine_streams 3.0" in lines
-    assert 'parlance_engine_cache_hits_total{cache="beginnings"} 5.0' in lines
+
+
+def test_metrics_tell_hits_misses_evictions_and_residency_of_every_cache() -> None:
+    registry, status = CollectorRegistry(), pb.EngineStatus()
+    known = {"hits": 5, "misses": 4, "evictions": 3, "entries": 2, "bytes": 700, "most_bytes": 900}
+    for n, name in enumerate(("speakers", "references", "beginnings")):
+        told = {field: value + n for field, value in known.items()}
+        status.caches[name].CopyFrom(pb.CacheStatus(**told))
+    registry.register(StatusCollector(lambda: status))
+    for n, name in enumerate(("speakers", "references", "beginnings")):
+        found = {
+            field: registry.get_sample_value(
+                f"parlance_engine_cache_{field}{total}", {"cache": name}
+            )
+            for field, total in zip(known, ("_total", "_total", "_total", "", "", ""), strict=True)
+        }
+        assert found == {field: value + n for field, value in known.items()}
+
+
+def test_metrics_tell_waits_and_what_memory_is_for() -> None:
+    registry, status = CollectorRegistry(), pb.EngineStatus()
+    status.waits["codec"].CopyFrom(pb.WaitStatus(rows=3, median_ms=2.0, p95_ms=40.0))
+    status.waits["sent"].CopyFrom(pb.WaitStatus(rows=0))
+    status.memory.parts.update({"weights": 700, "kv": 300})
+    status.memory.free_bytes = 900
+    registry.register(StatusCollector(lambda: status))
+
+    def told(name: str, **labels: str) -> float | None:
+        return registry.get_sample_value(f"parlance_engine_{name}", labels)
+
+    assert told("wait_seconds", before="codec", quantile="0.5") == 0.002
+    assert told("wait_seconds", before="codec", quantile="0.95") == 0.04
+    assert told("wait_seconds", before="sent", quantile="0.95") is None
+    assert told("memory_part_bytes", part="weights") == 700
+    assert told("memory_free_bytes") == 900
 
 
 async def test_voices_to_encode_do_not_pile_up(tmp_path: Path) -> None:

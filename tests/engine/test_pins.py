@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch import Tensor
 
 from gpu_engine.messages import Held
+from gpu_engine.runner import cache
 from gpu_engine.runner.cache import Kept
 
 ANN, BEN, CARL = (bytes([number]) * 32 for number in (1, 2, 3))
@@ -68,3 +70,34 @@ def test_a_preset_is_found_by_its_code() -> None:
     kept.beginnings.put(ANNS, entry())
     assert kept.keep(RYAN, "unload") == (Held(RYAN, False, 1, 100), Held(RYAN, False, 0, 0))
     assert kept.held(ANN) == Held(ANN, False, 1, 100)
+
+
+def test_a_clone_is_found_by_its_artifact() -> None:
+    kept = Kept(1000)
+    kept.speakers.put(ANN, entry())
+    kept.name(b"Ann's artifact", ANN, ())
+    assert kept.keep(b"Ann's artifact", "pin")[1] == Held(ANN, True, 1, 100)
+    assert kept.keep(b"Ann's artifact", "unload")[1] == Held(ANN, False, 0, 0)
+    assert kept.keep(b"another", "unload")[0] == Held(b"another", False, 0, 0)
+
+
+def test_artifacts_of_voices_that_are_gone_are_not_remembered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Those that are kept, pinned, or spoken by are."""
+    monkeypatch.setattr(cache, "FEW_NAMES", 3)
+    kept = Kept(1000)
+    kept.pin(ANN, pinned=True)
+    kept.speakers.put(BEN, entry())
+    for artifact, speaker in ((b"a", ANN), (b"b", BEN), (b"c", CARL)):
+        kept.name(artifact, speaker, ())
+    kept.name(b"d", b"speaks", [b"waits"])
+    assert [kept.speaker(each) for each in (b"a", b"b", b"c", b"d")] == [ANN, BEN, b"c", b"speaks"]
+
+
+def test_what_a_barred_voice_brings_is_not_kept() -> None:
+    kept = Kept(1000)
+    kept.barred.add(ANN)
+    assert len(kept.speakers.put(ANN, entry())) == 1
+    kept.beginnings.put(ANNS, entry())
+    assert kept.held(ANN) == Held(ANN, False, 0, 0)

@@ -105,7 +105,7 @@ def test_who_comes_after_an_underrun_is_given_more_time() -> None:
     done.now += 3.0
     done.run()
     assert max(gaps(done)) > 1.0
-    before, caution = done.listeners[0].first_at, done.scheduler.choice.caution
+    before, caution = done.listeners[0].first_at, done.scheduler.habits.caution
     assert before is not None
     assert 0.5 < caution <= 1.0
     done.add(Client(done.now, speech=60, silent_frames=TRIMMED))

@@ -113,6 +113,7 @@ CLIENTS = st.builds(
     silent_frames=st.sampled_from([0.0, 0.3, 1.7, 4.0]),
     breaks_at=st.none() | st.integers(0, 30),
     positions=st.integers(1, 64),
+    typed=st.sampled_from([(), (0.1, 0.4, 2.0)]),
 )
 
 

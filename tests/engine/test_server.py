@@ -190,6 +190,22 @@ async def test_status_counts_what_was_done(engine: EngineProcess) -> None:
     assert after.modules["predictor"].rows >= answer.finished.frames
 
 
+async def test_status_tells_waits_and_what_memory_is_for(engine: EngineProcess) -> None:
+    assert (await engine.say(start())).finished is not None
+    status = await engine.status_when(streams=0)
+    assert set(status.waits) == {"place", "prefill", "talker", "predictor", "codec", "sent"}
+    assert all(status.waits[name].rows > 0 for name in ("place", "prefill", "sent"))
+    assert all(wait.median_ms <= wait.p95_ms for wait in status.waits.values())
+    parts = status.memory.parts
+    assert set(parts) == {"weights", "kv", "state", "graphs", "voices", "rest"}
+    assert all(parts[name] > 0 for name in ("weights", "kv", "state", "voices", "rest"))
+    assert parts["graphs"] == 0
+    # The system counts a process's pages in batches, and says a little more or less.
+    assert sum(parts.values()) <= status.memory_bytes + parts["voices"] + (1 << 20)
+    assert 0 < status.memory.free_bytes <= status.memory.total_bytes
+    assert (status.device, status.silent) == ("cpu", False)
+
+
 async def test_health_and_reflection_name_the_service(engine: EngineProcess) -> None:
     for service in ("", SERVICE):
         check = await engine.checks.Check(health_pb2.HealthCheckRequest(service=service))
@@ -249,6 +265,7 @@ async def test_a_core_that_hangs_is_told_by_health_and_replaced(engine: EnginePr
     hung = engine.core()
     stop(hung)
     await engine.wait_for(NOT_SERVING)
+    assert (await engine.stub.Status(pb.StatusRequest())).silent
     meanwhile = await engine.say(start())
     assert meanwhile.error is not None
     assert (meanwhile.error.code, meanwhile.error.retryable) == ("engine_down", True)

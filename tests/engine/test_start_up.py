@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,17 @@ def test_the_usual_options_work() -> None:
     settings = settings_of(parser.parse_args([]))
     settings.check_model(read_config(settings.folder).talker)
     assert settings.max_positions == 4096
+
+
+@pytest.mark.parametrize(
+    ("device", "hidden_size", "streams"),
+    [("cpu", 256, 16), ("cpu", 1024, 8), ("cuda", 256, 64), ("cuda", 1024, 64)],
+)
+def test_as_many_streams_as_suit_the_device(device: str, hidden_size: int, streams: int) -> None:
+    talker = read_config(EngineSettings(default_checkpoint()).folder).talker
+    model = replace(talker, hidden_size=hidden_size)
+    assert EngineSettings("folder").slots(device, model) == streams
+    assert EngineSettings("folder", max_streams=3).slots(device, model) == 3
 
 
 def test_more_positions_than_the_checkpoint_has() -> None:

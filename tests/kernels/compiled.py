@@ -32,8 +32,7 @@ def main(names: list[str]) -> int:
             builds.of = name
             build(world, trial).run()
         for kernel, built in builds.kernels.items():
-            asks = built.asm["ptx"].count("bulk.prefetch.L2")
-            found[kernel] = usage(built) | {"asks": asks}
+            found[kernel] = usage(built)
     print(json.dumps(found, indent=1))
     return 0
 

@@ -65,6 +65,24 @@ def test_one_program_or_four_sum_up_to_the_same_bits(
     assert torch.equal(parted, whole)
 
 
+@pytest.mark.parametrize("length", [16, 48, 96])
+def test_a_prompt_begins_its_slot(length: int, talker_stack: StackWeights, arena: Arena) -> None:
+    """One block of positions to six, one block of keys and a ragged second one."""
+    from gpu_engine.kernels.fused.prompt_attention import attend_prompt
+
+    slot = torch.tensor([3], device=arena.position.device)
+    x, before = qkv(length, talker_stack), (arena.keys.clone(), arena.values.clone())
+    mine = attend_prompt(x, talker_stack, 1, arena, slot)
+    keys, values = arena.keys.clone(), arena.values.clone()
+    arena.keys.copy_(before[0]), arena.values.copy_(before[1])
+    reference = plain.attend_prompt(x, talker_stack, 1, arena, slot)
+    torch.testing.assert_close(mine, reference, rtol=1e-5, atol=2e-6)
+    torch.testing.assert_close(keys, arena.keys, rtol=1e-5, atol=2e-6)
+    assert torch.equal(values, arena.values)
+    assert torch.equal(keys[:, :3], before[0][:, :3])
+    assert torch.equal(keys[0], before[0][0])  # the other layer
+
+
 def test_a_frame_position_by_position(predictor_stack: StackWeights) -> None:
     """Two positions first, then fourteen single ones, as the Code Predictor goes."""
     from gpu_engine.kernels.fused.attention import attend_frame

@@ -68,14 +68,16 @@ def test_streams_equal_the_module(
     assert float((made - reference).norm() / reference.norm()) < 1e-5
 
 
-@pytest.mark.parametrize(("rows", "splits"), [(4, 8), (32, 8), (160, 3), (2000, 1), (20000, 1)])
-def test_few_columns_share_a_depth(rows: int, splits: int) -> None:
+@pytest.mark.parametrize(
+    ("rows", "tile", "splits"),
+    [(4, 16, 8), (32, 32, 8), (160, 64, 3), (1000, 64, 1), (2000, 128, 1)],
+)
+def test_few_columns_share_a_depth(rows: int, tile: int, splits: int) -> None:
     """A unit of 768 channels: 24 tiles of 32 outputs could have eleven programs each."""
     from gpu_engine.kernels.fused.convolution import Cuts
 
     cut = Cuts().cut(rows, 768, 768, 7 * 768, False)
-    assert cut.splits == splits
-    assert (cut.rows == 128) == (rows == 20000)
+    assert (cut.rows, cut.splits) == (tile, splits)
 
 
 def test_products_round_to_the_nearest_tf32(device: torch.device) -> None:

@@ -25,7 +25,6 @@ pytestmark = [
 @pytest.mark.parametrize(
     "trial",
     [
-        "talker/ahead/1",
         "talker/early/1",
         "talker/library-early/64",
         "predictor/early/4",
@@ -40,7 +39,6 @@ def test_kernels_fit_the_gpu(trial: str) -> None:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout)
-    assert any(takes["asks"] for takes in found.values()) == ("ahead" in trial)
     for kernel, takes in found.items():
         assert takes["shared"] <= SHARED_LIMIT, kernel
         assert takes["local"] <= 64, kernel

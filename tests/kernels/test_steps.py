@@ -26,6 +26,7 @@ SETTINGS = [SamplingConfig(top_k=9), SamplingConfig(do_sample=False), SamplingCo
 
 def spoken(talker: Talker, variant: str, rows: list[int], frames: int = FRAMES) -> Arena:
     """A few frames from one made-up prompt vector a slot."""
+    form, variant = form_of(variant)
     ops = make_ops(variant, None if variant == "plain" else replace(cuts.coarse(), few=2))  # type: ignore[arg-type]
     arena = arena_for(talker.config, 3, 16, 4, talker.codec_head.weight)
     generator = torch.Generator().manual_seed(8)
@@ -37,12 +38,20 @@ def spoken(talker: Talker, variant: str, rows: list[int], frames: int = FRAMES) 
         arena.open(slot, 77 + slot, sampling)
     slots = torch.tensor(rows, device=arena.position.device)
     talk = TalkerStep(talker, arena, ops)
-    predict = FrameStep(FrameWeights(talker), arena, ops, len(rows))
+    predict = form(FrameWeights(talker), arena, ops, len(rows))
     for _ in range(frames):
         told = talk(slots)
         assert not bool(told[1].any())
         predict(slots)
     return arena
+
+
+def form_of(variant: str) -> tuple[type[FrameStep], str]:
+    if variant != "folded":
+        return FrameStep, variant
+    from gpu_engine.runner.device.folded import FoldedFrame
+
+    return FoldedFrame, "library"
 
 
 def by_the_model(talker: Talker, slot: int) -> list[list[int]]:
@@ -91,7 +100,7 @@ def brief(device: torch.device) -> Talker:
 
 
 @pytest.mark.usefixtures("fused")
-@pytest.mark.parametrize("variant", ["fused", "library"])
+@pytest.mark.parametrize("variant", ["fused", "library", "folded"])
 def test_the_kernels_speak_as_the_plain_set_does(brief: Talker, variant: str) -> None:
     """Padding rows, which all are the scratch slot, change nothing."""
     mine = spoken(brief, variant, [2, 0, 3, 1, 3], 1)

@@ -93,7 +93,8 @@ class Running:
     def say(self, text: str = "Good morning, everyone.", **fields: object) -> httpx.Response:
         body = {"model": "tts-1", "voice": "alloy", "input": text, "response_format": "pcm"}
         url = f"{self.base}/v1/audio/speech"
-        return httpx.post(url, json={**body, **fields}, headers=self.headers, timeout=PATIENCE)
+        sent = {name: value for name, value in {**body, **fields}.items() if value is not ...}
+        return httpx.post(url, json=sent, headers=self.headers, timeout=PATIENCE)
 
     def settled(self, response: httpx.Response) -> dict[str, object]:
         """How the ledger has that request."""
@@ -103,7 +104,7 @@ class Running:
             answer = httpx.get(url, headers=self.headers, timeout=10).json()
             return answer if answer.get("state") == "ended" else None
 
-        found = eventually(row, 10.0)
+        found = eventually(row)
         assert isinstance(found, dict)
         return found
 

@@ -34,11 +34,11 @@ def test_it_works(tmp_path: Path) -> None:
     result = json.loads((tmp_path / "local.json").read_text("utf-8"))
     assert result["open_loop"][0]["failed"] == 0
     assert len(result["open_loop"][0]["raw_first_audible_ms"]) == result["open_loop"][0]["requests"]
-    assert [row["requests"] for row in result["together"]] == [4, 4]
+    assert [row["requests"] for row in result["together"]] == [8, 8]
     assert [line["name"] for line in result["targets"]] == [
-        "first audio, p50 at 1 request/s",
+        "first audio, p95 at 1 request/s",
         "real-time factor of one stream, worst",
-        "4 streams together, underruns",
+        "8 streams together, underruns",
     ]
     assert {"processor", "cores", "commit", "command", "at"} <= set(result["machine"])
     assert (tmp_path / "local.png").read_bytes().startswith(PNG)

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gpu_engine.assemble import assemble_base
+from gpu_engine.assemble import assemble
 from tests.product.running import PATIENCE, Running
 from ttsapp.launch.plan import ROOT
 
@@ -19,7 +19,7 @@ SPOKEN = "The ferry left the old pier before the fog rolled in, and nobody on bo
 
 def test_a_voice_is_cloned_speaks_and_falls_silent_with_its_consent(tmp_path: Path) -> None:
     # given the product as it is started for clones
-    assemble_base(tmp_path / "base")
+    assemble(tmp_path / "base")
     with Running(tmp_path / "data", PARLANCE_MORE_CHECKPOINTS=str(tmp_path / "base")) as product:
         client = httpx.Client(base_url=product.base, headers=product.headers, timeout=PATIENCE)
         recording = product.say(SPOKEN, voice="oscar", response_format="wav", stream=False).content
@@ -44,12 +44,30 @@ def test_a_voice_is_cloned_speaks_and_falls_silent_with_its_consent(tmp_path: Pa
         assert (refused.status_code, refused.json()["error"]["code"]) == (403, "consent_withdrawn")
 
 
+def test_pip_is_quiet_unless_it_fails() -> None:
+    said = subprocess.run(
+        ["make", "--dry-run", "--always-make", "setup-dev"],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    installs = [line for line in said.splitlines() if " install " in line]
+    assert len(installs) == 4
+    assert all(" --quiet " in line for line in installs)
+
+
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
-        (["CLONES=1"], "build/tiny-base"),
-        (["CLONES=1", "BASE=/models/base"], "/models/base"),
+        (["CLONES=1"], "build/tiny-base,"),
+        (["CLONES=1", "BASE=/models/base"], "/models/base,"),
+        (["DESIGN=1"], "build/tiny-base,build/tiny-design,"),
+        (["DESIGN=/models/design"], "build/tiny-base,/models/design,"),
+        (["DESIGN=/models/design", "BASE=/models/base"], "/models/base,/models/design,"),
         (["MORE_CHECKPOINTS=/models/design"], "/models/design"),
+        (["CLONES=1", "MORE_CHECKPOINTS=/models/two"], "build/tiny-base,/models/two"),
         ([], ""),
     ],
 )
@@ -61,4 +79,8 @@ def test_what_make_run_starts(settings: list[str], named: str) -> None:
         run, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     ).stdout
     assert f'--more-checkpoints "{named}"' in said
-    assert ("gpu_engine assemble build/tiny-base" in said) == (named == "build/tiny-base")
+    for folder, assembled in (
+        ("build/tiny-base", "gpu_engine assemble build/tiny-base"),
+        ("build/tiny-design", "gpu_engine assemble --kind voice_design build/tiny-design"),
+    ):
+        assert (assembled in said) == (folder in named)

@@ -95,7 +95,7 @@ def test_who_leaves_frees_the_engine_and_pays_for_a_part(product: Running) -> No
     with httpx.stream("POST", url, json=body, headers=product.headers, timeout=60) as response:
         next(response.iter_raw())
 
-    eventually(lambda: product.streams() == 0, 5.0)
+    eventually(lambda: product.streams() == 0)
     row = product.settled(response)
     assert row["finish_reason"] == "cancelled"
     assert isinstance(charged := row["billed_characters"], int)

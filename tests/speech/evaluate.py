@@ -168,6 +168,7 @@ def arguments() -> argparse.Namespace:
     add("--work", type=Path, default=ROOT / "build" / "speech", help="folder that is kept")
     add("--out", type=Path, default=ROOT / "docs" / "benchmarks" / "speech")
     add("--cloning", type=Path, default=ROOT / "docs" / "benchmarks" / "cloning.json")
+    add("--described", type=Path, help="report of `train evaluate --told`, of descriptions")
     add("--local", type=Path, default=ROOT / "docs" / "benchmarks" / "local.json")
     add("--threads", type=int, default=1, help="of the checkpoint")
     add("--partly", action="store_true", help="say and hear nothing new: report what there is")
@@ -190,7 +191,8 @@ def main() -> int:
     speed = timed(place)
     conditions = evaluate(place, say, list(checkpoint.config.talker.spk_id))
     cloning = read(args.cloning)
-    held = gates(conditions, cloning, speed, read(args.local))
+    described = read(args.described) if args.described else None
+    held = gates(conditions, cloning, speed, read(args.local), described)
     written = result(place, conditions, held, speed, by)
     args.out.mkdir(parents=True, exist_ok=True)
     file = args.out / "speech.json"

@@ -57,9 +57,11 @@ def gates(
     cloning: dict[str, Any] | None,
     speed: dict[str, Any] | None,
     local: dict[str, Any] | None,
+    described: dict[str, Any] | None = None,
 ) -> list[Gate]:
     """`speed` is of tests/speech/speed.py, `local` of `make bench-local`, which measures the whole
-    product on an idle machine and so says when the first audio comes."""
+    product on an idle machine and so says when the first audio comes; `described` of `train
+    evaluate --told` with a VoiceDesign checkpoint."""
     sums = {name: summary(clips) for name, clips in conditions.items()}
     full = sums["full"]
     wrong = full["wrong_length"] / full["clips"] if full["clips"] else None
@@ -70,7 +72,7 @@ def gates(
         at_most("clips of a wrong length", 0.005, wrong),
         _of_layouts(conditions),
         *_of_clones(cloning),
-        Gate("described sex and tempo right", "≥ 90 %", UNKNOWN, None, "no VoiceDesign yet"),
+        _of_descriptions(described),
         _of_speed(speed),
         _of_first_audio(local),
     ]
@@ -124,6 +126,16 @@ def _of_layouts(conditions: dict[str, list[Clip]]) -> Gate:
         apart <= 0.02 if _are_enough(same["full"]) else None,
         note,
     )
+
+
+def _of_descriptions(described: dict[str, Any] | None) -> Gate:
+    """Both right in one trial."""
+    name, wanted = "described sex and tempo right", "≥ 90 %"
+    if described is None:
+        return Gate(name, wanted, UNKNOWN, None, "no VoiceDesign checkpoint was asked")
+    right, sex, tempo = (described[f"{each}_right"] for each in ("all", "sex", "tempo"))
+    note = f"{described['trials']} trials: sex {percent(sex)}, tempo {percent(tempo)}"
+    return Gate(name, wanted, percent(right), right >= 0.9, note)
 
 
 def _of_clones(cloning: dict[str, Any] | None) -> list[Gate]:

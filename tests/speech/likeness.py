@@ -39,7 +39,12 @@ def ears() -> Callable[[Path], list[float]]:
 
 def main(folder: Path, names: list[str]) -> dict[str, list[float]]:
     memory, voice = Memory(folder / "voices.jsonl", known_only=False), lazily(ears)
-    return {name: memory.get("voice", folder / name, voice) for name in names}
+    found = {}
+    for place, name in enumerate(names, 1):
+        found[name] = memory.get("voice", folder / name, voice)
+        if place % 20 == 0 or place == len(names):
+            print(f"knew {place} of {len(names)} voices", file=sys.stderr, flush=True)
+    return found
 
 
 if __name__ == "__main__":

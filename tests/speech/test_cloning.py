@@ -32,14 +32,23 @@ def test_only_long_clips_are_cloned_from(tmp_path: Path) -> None:
     assert [each.recording.file.stem for each in originals(tmp_path)] == [f"{numbers[1]:03}"]
 
 
-def test_each_is_cloned_both_ways_with_the_same_words(
-    every: list[Original], tmp_path: Path
-) -> None:
+def test_ten_speakers_are_200_trials(tmp_path: Path) -> None:
+    """Given one reference of each, and a second of one, when all are cloned both ways."""
+    references = [(speaker, 7) for speaker in range(10)] + [(3, 8)]
+    every = [
+        Original(speaker, Recording(Sentence("x", "x"), tmp_path / f"{speaker}{clip}.wav"))
+        for speaker, clip in references
+    ]
     asked = list(trials(every, tmp_path))
     by_vector, in_context = ([each for each in asked if each.way == way] for way in WAYS)
-    assert len({each.file for each in asked}) == 20
+    assert len({each.file for each in asked}) == 200
     assert [each.number for each in by_vector] == [each.number for each in in_context]
-    assert len({each.number for each in by_vector}) == 10
+    spoken = {
+        speaker: [t for t in by_vector if t.original.speaker == speaker] for speaker in (3, 4)
+    }
+    assert [len({each.number for each in said}) for said in spoken.values()] == [10, 10]
+    assert [len({each.key for each in said}) for said in spoken.values()] == [2, 1]
+    assert [each.original.speaker for each in asked[:10]] == list(range(10))
 
 
 def test_a_clone_is_its_speakers_when_no_other_is_nearer(

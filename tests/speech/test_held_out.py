@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import pytest
 
 from gpu_engine.train.sentences import Avoid
 from tests.speech.listening import KINDS, ROOT, compared, held_out, sentences, turn
-from tests.speech.unseen import UNSEEN, heard_in_training, parents
+from tests.speech.unseen import DESIGNS, TRAINING, UNSEEN, distance, heard_in_training, parents
 from tests.speech.words import readings, words
 
 
@@ -55,7 +56,23 @@ def test_ten_speakers_are_whole_mixes() -> None:
     assert [round(sum(each), 6) for each in shares] == [1.0] * 10
 
 
-def test_a_mix_of_the_same_voices_in_training_is_found() -> None:
-    """Given other shares of an unseen speaker's two voices, when training has them, it is named."""
-    assert heard_in_training(["0.10*am_michael+0.90*af_sky"]) == [UNSEEN[0]]
-    assert heard_in_training(["0.10*am_michael+0.90*af_nova"]) == []
+def test_a_voice_of_the_training_that_is_near_is_found() -> None:
+    """Given an unseen speaker's two voices, when training has them in shares like his, he is named;
+    in shares of another voice he is not."""
+    assert heard_in_training(["0.60*af_sky+0.40*am_onyx"]) == [UNSEEN[0]]
+    assert heard_in_training(["0.10*af_sky+0.90*am_onyx"]) == []
+    assert heard_in_training(["0.49*af_sky+0.51*am_puck"]) == []
+
+
+def test_speakers_are_as_far_as_their_shares_differ() -> None:
+    assert distance("0.5*af_sky+0.5*am_onyx", "0.5*am_onyx+0.5*af_sky") == 0
+    assert distance("0.5*af_sky+0.5*am_onyx", "0.2*am_onyx+0.8*bm_fable") == 0.8
+    assert distance("af_sky", "am_onyx") == 1
+
+
+def test_the_training_that_is_asked_about_is_the_recipes() -> None:
+    recorded = json.loads((ROOT / "gpu_engine/train/family.json").read_text("utf-8"))
+    settings = dict(pair.split("=") for pair in recorded["options"]["set"])
+    assert int(settings["speakers"]) == TRAINING[0]
+    assert {"seed", "designs"}.isdisjoint(settings)
+    assert (TRAINING[1], DESIGNS) == (1, 32)

@@ -92,6 +92,15 @@ def test_layouts_may_be_two_points_apart() -> None:
         assert verdicts(full=many(full), streaming=many(streaming))[name] is holds
 
 
+@pytest.mark.parametrize(("right", "holds"), [(0.9, True), (0.89, False)])
+def test_descriptions_are_judged_by_sex_and_tempo_at_once(right: float, holds: bool) -> None:
+    every = {"teacher": [], "codec": [], "full": [CLIP], "streaming": []}
+    told = {"trials": 96, "sex_right": 0.95, "tempo_right": 0.94, "all_right": right}
+    (gate,) = (g for g in gates(every, None, SPEED, None, told) if g.name.startswith("described"))
+    assert (gate.measured, gate.holds) == (f"{100 * right:.1f} %", holds)
+    assert gate.note == "96 trials: sex 95.0 %, tempo 94.0 %"
+
+
 def test_the_first_audio_is_that_of_the_whole_product() -> None:
     local = {
         "machine": {"commit": "abc"},

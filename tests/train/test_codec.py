@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 from pathlib import Path
 
@@ -220,6 +221,41 @@ def test_resumed_run_continues_from_the_averaged_weights(tmp_path: Path) -> None
     assert (tmp_path / "a" / "log.json").is_file()
 
 
+def test_a_run_without_adversaries_can_be_resumed(tmp_path: Path, trainer: CodecTrainer) -> None:
+    trainer.save(tmp_path)
+    (tmp_path / "adversaries-00.safetensors").unlink()
+    fresh = [p.clone() for p in trainer.adversaries.parameters()]
+    resume(trainer, tmp_path)
+    assert all(map(torch.equal, fresh, trainer.adversaries.parameters()))
+
+
+def test_a_run_that_was_killed_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # given a run that saved at every step, and its first steps after that came to nothing
+    recipe = dataclasses.replace(RECIPE, seconds=2.0, log_every=1, save_every=0.0)
+    corpus, hours, config = [humming()], 8 / 3600, micro_codec()
+    first = train_codec(corpus, hours, recipe, HERE, tmp_path, config=config)
+    rows = [{"step": float(step)} for step in range(first.step + 3)]
+    (tmp_path / "log.json").write_text(json.dumps(rows))
+    # when the same is asked for again, and two seconds more
+    spent = json.loads((tmp_path / "place.json").read_text())["elapsed"]
+    longer = dataclasses.replace(recipe, seconds=spent + 2.0)
+    second = train_codec(corpus, hours, longer, HERE, tmp_path, config=config, again=True)
+    # then it goes on where that had come to, and its log with it
+    assert f"resumed at step {first.step}" in capsys.readouterr().out
+    assert second.before == spent
+    assert second.step > first.step
+    steps = [row["step"] for row in json.loads((tmp_path / "log.json").read_text())]
+    assert steps == [*range(second.step)]
+
+
+def test_a_run_that_nobody_began_begins(tmp_path: Path) -> None:
+    recipe = dataclasses.replace(RECIPE, seconds=0.5)
+    made = train_codec(
+        [humming()], 8 / 3600, recipe, HERE, tmp_path, config=micro_codec(), again=True
+    )
+    assert not made.resumed
+
+
 def test_the_decoder_has_a_rate_of_its_own(trainer: CodecTrainer) -> None:
     trainer.recipe = dataclasses.replace(RECIPE, decoder_rate=0.25)
     trainer.set_rates(1e-3, 0.0)
@@ -245,6 +281,16 @@ def test_a_save_leaves_no_shard_of_the_one_before(tmp_path: Path, monkeypatch) -
     save_shards(tmp_path, "x", {"a": torch.zeros(2)})
     assert [path.name for path in tmp_path.iterdir()] == ["x-00.safetensors"]
     assert load_shards(tmp_path, "x")["a"].tolist() == [0, 0]
+
+
+def test_a_log_that_is_cut_short_is_the_one_before(tmp_path: Path, monkeypatch) -> None:
+    log = Log(tmp_path)
+    log.add({"step": 0})
+    log.save(drawn=False)
+    log.add({"step": 1})
+    monkeypatch.setattr(Path, "replace", lambda *_: None)
+    log.save(drawn=False)
+    assert Log.going_on(tmp_path, 5).rows == [{"step": 0}]
 
 
 def test_a_save_that_is_cut_short_spoils_nothing(tmp_path: Path, monkeypatch) -> None:

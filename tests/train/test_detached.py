@@ -81,6 +81,7 @@ def test_what_is_there_comes_home_in_half_precision(folder, tmp_path):
     # given a codec, a Talker that was never saved, and two clips of which one is too large
     (folder / "codec").mkdir(parents=True)
     save_shards(folder / "codec", "codec", {"a": torch.tensor([1.5])})
+    save_shards(folder / "codec", "adversaries", {"b": torch.tensor([2.5])})
     (folder / "logs").mkdir()
     (folder / "logs" / "codec.log").write_text("step 1\n")
     (folder / "heard" / "full").mkdir(parents=True)
@@ -88,7 +89,8 @@ def test_what_is_there_comes_home_in_half_precision(folder, tmp_path):
     (folder / "heard" / "full" / "001.wav").write_bytes(bytes(detached.SAMPLES))
     # when it is brought home
     brought = detached.bring_home(folder, tmp_path / "home")
-    assert [path.name for path in brought] == ["codec-00.safetensors", "figures.tar.gz"]
-    assert load_file(brought[0])["a"].dtype == torch.float16
-    with tarfile.open(brought[1]) as archive:
+    names = ["adversaries-00.safetensors", "codec-00.safetensors", "figures.tar.gz"]
+    assert [path.name for path in brought] == names
+    assert load_file(brought[1])["a"].dtype == torch.float16
+    with tarfile.open(brought[2]) as archive:
         assert sorted(archive.getnames()) == ["heard/full/000.wav", "logs/codec.log"]

@@ -1,6 +1,7 @@
 import json
 import wave
 from collections import Counter
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from safetensors import safe_open
 from gpu_engine.models.tokenizer import TextTokenizer
 from gpu_engine.train import encode
 from gpu_engine.train.alignment import UNLABELLED
+from gpu_engine.train.commands.encode import spoken_up, wait_for
 from gpu_engine.train.corpus import SpeechBatch, Utterance, open_corpus, write_wav
 from gpu_engine.train.encode import (
     FRAME,
@@ -205,6 +207,28 @@ def test_short_recordings_are_no_references(vocabulary):
     batch = SpeechBatch([Utterance("No.", "mallory")], tone(10, 50, 30)[None])
     (shard,) = encode_corpus([batch], level_codes, mel, Spellings.of(vocabulary))
     assert shard.references == []
+
+
+def test_a_corpus_can_speak_before_anybody_listens():
+    spoken = []
+
+    def corpus():
+        for text in TEXTS:
+            spoken.append(text)
+            yield SpeechBatch([Utterance(text, "alice")], tone(10, 50, 30)[None])
+
+    ready = spoken_up(corpus())
+    assert spoken == [*TEXTS[:1]]
+    assert [batch.utterances[0].text for batch in ready] == [*TEXTS]
+
+
+def test_a_writer_waits_for_its_codec(tmp_path):
+    waiting = Thread(target=wait_for, args=[tmp_path / "done"])
+    waiting.start()
+    assert waiting.is_alive()
+    (tmp_path / "done").touch()
+    waiting.join(60)
+    assert not waiting.is_alive()
 
 
 def test_shards_are_written_whole(vocabulary, tmp_path):

@@ -61,6 +61,14 @@ def test_another_pass_has_other_voices(settings):
     assert {u.speaker for u in twice} <= set(PRESETS)
 
 
+def test_a_corpus_goes_on_with_a_later_pass(settings):
+    def cast(**more):
+        return [(u.text, u.speaker) for u in utterances(settings, mixes=0, **more)]
+
+    both = cast(passes=2)
+    assert cast(first=1) == both[len(both) // 2 :]
+
+
 def test_all_mixes(settings):
     assert all(u.speaker.startswith("mix-") for u in utterances(settings, mixes=1, speakers=5))
 

@@ -1,3 +1,4 @@
+from collections import Counter
 from random import Random
 
 import pytest
@@ -83,7 +84,26 @@ def test_what_no_reading_explains_stays():
     assert another(Random(0), "1998", "one nine nine eight") == ("1998", "one nine nine eight")
 
 
-def test_hours_stay_hours_and_days_stay_days():
+def test_hours_stay_hours():
     rng = Random(1)
     assert {int(another(rng, "9", "nine")[0]) for _ in range(200)} <= set(range(1, 13))
-    assert {int(another(rng, "24", "twenty four")[0]) for _ in range(200)} <= set(range(13, 32))
+
+
+@pytest.mark.parametrize(
+    ("written", "spoken"),
+    [
+        ("$350", "three hundred fifty dollars"),
+        ("$12.50", "twelve dollars and fifty cents"),
+        ("24", "twenty four"),
+        ("48,500", "forty eight thousand five hundred"),
+    ],
+)
+def test_a_context_does_not_tell_how_long_its_number_is(written, spoken):
+    """Else a price is said in hundreds whatever is written."""
+    rng = Random(1)
+    drawn = [another(rng, written, spoken)[0] for _ in range(400)]
+    whole = [number.strip("$").partition(".")[0].replace(",", "") for number in drawn]
+    lengths = Counter(map(len, whole))
+    assert sorted(lengths) == [1, 2, 3, 4, 5, 6]
+    assert lengths[2] > 100
+    assert sum(number.endswith("000") for number in whole) > 10

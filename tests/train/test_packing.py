@@ -14,7 +14,7 @@ from gpu_engine.train.packing import (
     pack,
     plan_epoch,
 )
-from gpu_engine.train.store import COLUMNS, DESCRIPTION, FRAMES, INSTRUCTION, TOKENS
+from gpu_engine.train.store import COLUMNS, DESCRIPTION, FRAMES, INSTRUCTION, SPEAKER, TOKENS
 
 from .conftest import CPU, TEXTS, make_store
 
@@ -132,14 +132,27 @@ def test_a_small_corpus_is_trained_on_whole(micro, tmp_path):
     assert len(training_samples(store, held_out=True)) == 0
 
 
+def empty_slots():
+    kinds = torch.int32, torch.int16, torch.uint8
+    return tuple(torch.zeros(2, 64, dtype=kind) for kind in kinds)
+
+
+def test_the_feed_tells_who_speaks_in_a_batch(micro, tmp_path):
+    # given presets, one of them as a vector at times, and a stranger
+    store = make_store(micro.folder, tmp_path)
+    feed, slots = Feed(store, BatchShape(rows=2, length=64), CPU), empty_slots()
+    for _ in range(6):
+        # when a batch is drawn
+        speaking = feed.fill(slots)
+        # then they are rows of the references, each once
+        numbers = store.table[slots[0][slots[0] >= 0].long(), SPEAKER]
+        rows = torch.where(numbers < len(store.presets), numbers, numbers - len(store.presets))
+        assert speaking.tolist() == rows.unique().tolist()
+
+
 def test_the_feed_never_runs_dry(micro, tmp_path):
     store = make_store(micro.folder, tmp_path)
-    feed = Feed(store, BatchShape(rows=2, length=64), CPU)
-    slots = (
-        torch.zeros(2, 64, dtype=torch.int32),
-        torch.zeros(2, 64, dtype=torch.int16),
-        torch.zeros(2, 64, dtype=torch.uint8),
-    )
+    feed, slots = Feed(store, BatchShape(rows=2, length=64), CPU), empty_slots()
     epochs = []
     for _ in range(12):
         feed.fill(slots)

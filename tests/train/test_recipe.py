@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import shlex
 import signal
 import time
 from contextlib import suppress
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from gpu_engine.assemble import assemble_base
+from gpu_engine.assemble import assemble
 from gpu_engine.models.checkpoint import load_checkpoint
 from gpu_engine.models.prompt import PromptRequest, takes_instructions
 from gpu_engine.models.synthesis import GREEDY, Utterance, synthesise
@@ -27,6 +28,7 @@ from gpu_engine.train.recipe import LAYOUTS, Kitchen, Recipe
 
 pytestmark = pytest.mark.timeout(900)  # six processes that import torch
 
+BEGIN = "gpu_engine.train.cli tiny --manifest"
 TINY = ["--talker-layers", "1", "--talker-ffn", "16", "--predictor-layers", "1"]
 MICRO = {
     "codec": "--rows 1 --frames 4 --log-every 1 --settle-steps 1 --device cpu",
@@ -68,7 +70,7 @@ def test_it_works(call, tmp_path, capfd):
 
 def test_the_shipped_decoder_learns_more_and_comes_home(call, tmp_path):
     # given the package's own codec, with its encoder
-    assemble_base(tmp_path / "base")
+    assemble(tmp_path / "base")
     old, home = tmp_path / "base/speech_tokenizer", tmp_path / "home"
     # when its decoder is taught
     more = "--rows 1 --frames 4 --log-every 1 --device cpu"
@@ -87,7 +89,7 @@ WORDED = ["--set", "instructed=0.5", "--set", "designed=0.5"]
 
 def test_one_talker_becomes_the_whole_family(call, tmp_path):
     # given the package's codec, and speech with instructions and descriptions
-    assemble_base(tmp_path / "base")
+    assemble(tmp_path / "base")
     (tmp_path / "lines").write_text("Every spring the swallows return.\n")
     speaker = MICRO["talker"].replace("--no-speaker", "")
     family = [*call, "--stages", "encode,talker,export", "--kinds", ",".join(FAMILY)]
@@ -182,12 +184,40 @@ def option_of(call, name):
 
 def test_another_file_is_no_manifest(call, tmp_path):
     (tmp_path / "other.json").write_text("[]")
-    with pytest.raises(ValueError, match=r"other.json is no manifest of a recipe"):
+    with pytest.raises(SystemExit, match=r"other.json is no manifest of a recipe"):
         main([*call, f"--manifest={tmp_path / 'other.json'}"])
 
 
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"pace": 1, "kinds": "base"}, "has options that there are not: pace"),
+        ({"out": "/elsewhere"}, "has options that there are not: out"),
+        ({"count": "many"}, "the option count is 'many', which is no int"),
+        ({"count": True}, "the option count is True, which is no int"),
+        ({"codec_hours": "2"}, "the option codec_hours is '2', which is no float"),
+        ({"set": "lines=2"}, "the option set is 'lines=2', which is no list"),
+        ({"kinds": None}, "the option kinds is None, which is no str"),
+    ],
+)
+@pytest.mark.parametrize("more", [[], ["--detach"]])
+def test_an_option_of_a_manifest_that_is_none_is_named(call, tmp_path, options, problem, more):
+    (tmp_path / "old.json").write_text(json.dumps({"options": options}))
+    with pytest.raises(SystemExit, match=f"old.json.*{problem}"):
+        main([*call, f"--manifest={tmp_path / 'old.json'}", *more])
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("content", [None, "{"])
+def test_a_manifest_that_cannot_be_read_is_named(call, tmp_path, content):
+    if content is not None:
+        (tmp_path / "old.json").write_text(content)
+    with pytest.raises(SystemExit, match=r"old.json cannot be read as a manifest"):
+        main([*call, f"--manifest={tmp_path / 'old.json'}"])
+
+
 def test_a_kind_that_is_none_is_refused(call):
-    with pytest.raises(ValueError, match="no such kind of checkpoint: voice"):
+    with pytest.raises(SystemExit, match="no such kind of checkpoint: voice"):
         main([*call, "--kinds", "base,voice"])
 
 
@@ -246,10 +276,12 @@ def test_two_processes_train_together_and_go_on_after_a_kill(call, detach, tmp_p
     more = MICRO["talker"].replace("--steps 3", f"--steps {steps + 3}")
     assert main([*two, f"--talker-options={more}"]) == 0
     assert "resumed at step" in capfd.readouterr().out
+    rows = json.loads((out / "talker" / "log.json").read_text())
+    assert [row["step"] for row in rows] == [*range(1, steps + 4)]
 
 
 def test_a_stage_that_is_none_is_refused(call):
-    with pytest.raises(ValueError, match="no such stage: bake"):
+    with pytest.raises(SystemExit, match="no such stage: bake"):
         main([*call, "--stages", "codec,bake"])
 
 
@@ -374,6 +406,109 @@ def test_stages_share_the_gpus_as_they_are_told(call, tmp_path, crew, monkeypatc
     devices = {name: env["CUDA_VISIBLE_DEVICES"] for name, env in seen.items()}
     writers = {"encode0": "2", "encode1": "3", "encode2": "2", "encode3": "3"}
     assert devices == {"talker": "0,1"} | writers
+
+
+def test_speech_goes_on_with_other_texts_in_other_files(tmp_path, crew, monkeypatch):
+    # given a call that was killed after two minutes of speech, when one of two writers was done
+    codes, started = tmp_path / "codes", {}
+    codes.mkdir()
+    for name, moment in (("encode0-0000", 1000), ("encode0-0001", 1120), ("encode1-0000", 1060)):
+        (codes / f"{name}.safetensors").touch()
+        os.utime(codes / f"{name}.safetensors", (moment, moment))
+    (codes / "encode0.done").touch()
+    monkeypatch.setattr(crew, "start", lambda name, command, env: started.update({name: command}))
+    recipe = made(tmp_path, gpus=1, writers_per_gpu=2, speech_minutes=5.0)
+    # when the next one begins
+    Kitchen(recipe, crew)._writers()
+    # then both make speech for what is left, and nobody takes them for done
+    assert [*started] == ["encode0-again1", "encode1-again1"]
+    for name, command in started.items():
+        assert (option(command, "--name"), float(option(command, "--minutes"))) == (name, 3.0)
+        assert "first=1" in command
+    assert not [*codes.glob("*.done")]
+    # and another after that has names of its own
+    for name in started:
+        (codes / f"{name}-0000.safetensors").touch()
+    started.clear()
+    Kitchen(recipe, crew)._writers()
+    assert [*started] == ["encode0-again2", "encode1-again2"]
+
+
+def test_all_get_ready_while_the_codec_learns(tmp_path, crew, monkeypatch):
+    # given a codec that leaves its weights
+    order, begun = [], {}
+
+    def start(name, command, env=None):
+        order.append(name)
+        begun[name] = command
+        return argparse.Namespace(name=name, process=argparse.Namespace(poll=lambda: 0))
+
+    def wait(child, until, meanwhile=None):
+        order.append(f"{child.name} ends")
+        (tmp_path / "codec").mkdir(exist_ok=True)
+        (tmp_path / "codec/codec-00.safetensors").touch()
+        return 0
+
+    monkeypatch.setattr(crew, "start", start)
+    monkeypatch.setattr(crew, "wait", wait)
+    monkeypatch.setattr(crew, "dismiss", lambda children: None)
+    recipe = made(tmp_path, gpus=1, writers_per_gpu=1, stages=("codec", "encode", "talker"))
+    (tmp_path / "talker").mkdir()
+    (tmp_path / "talker/log.json").touch()
+    # when all is made
+    Kitchen(recipe, crew).cook()
+    # then a writer and the Talker began once, before it ended, and the writer waits for its end
+    assert order == ["codec", "encode0", "talker", "codec ends", "talker ends"]
+    assert option(begun["encode0"], "--after") == str(tmp_path / "codec/done")
+    assert "--again" in begun["codec"]
+
+
+def test_a_decoder_that_was_killed_goes_on_from_its_save(tmp_path, crew, monkeypatch):
+    started = []
+    monkeypatch.setattr(crew, "start", lambda name, command, env: started.append(command))
+    recipe = made(tmp_path, codec=tmp_path / "home", stages=("decoder",))
+    Kitchen(recipe, crew).decoder()
+    (tmp_path / "decoder").mkdir()
+    (tmp_path / "decoder/model.safetensors").touch()
+    Kitchen(recipe, crew).decoder()
+    froms = [option(command, "--codec") for command in started]
+    assert froms == [str(tmp_path / "home"), str(tmp_path / "decoder")]
+
+
+def test_without_a_codec_to_wait_for_nobody_waits(tmp_path, crew, monkeypatch):
+    started = {}
+    monkeypatch.setattr(crew, "start", lambda name, command, env: started.update({name: command}))
+    Kitchen(made(tmp_path, codec=tmp_path / "home"), crew)._writers()
+    assert "--after" not in started["encode0"]
+
+
+DOCS = Path(__file__).parents[2] / "docs/training.md"
+
+
+@pytest.mark.parametrize("line", [line for line in DOCS.read_text().splitlines() if BEGIN in line])
+def test_every_stage_understands_the_call_of_the_document(line, crew, monkeypatch, tmp_path):
+    monkeypatch.chdir(DOCS.parents[1])
+    (tmp_path / "run/codec").mkdir(parents=True)
+    words = shlex.split(line.replace("LIMIT", "1200").replace("/tmp/tiny", str(tmp_path)))
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    call = parser.parse_args([*words[words.index("tiny") :], "--gpus=1"])
+    begun = {}
+    monkeypatch.setattr(
+        crew, "start", lambda name, command, env=None: begun.update({name: command})
+    )
+    recipe = recipe_of(call)
+    kitchen = Kitchen(recipe, crew)
+    monkeypatch.setattr(crew, "wait", lambda child, until, meanwhile=None: 0)
+    monkeypatch.setattr(kitchen, "_expect", lambda *_: None)
+    for stage in recipe.stages:
+        if stage != "talker":
+            getattr(kitchen, stage)()
+    kitchen._learner(())
+    assert {"talker", *begun} >= {stage for stage in recipe.stages if stage != "encode"}
+    for command in begun.values():
+        understood = parser.parse_args(command[command.index("gpu_engine.train.cli") + 1 :])
+        assert understood.stage in ("codec", "decoder", "encode", "talker")
 
 
 def test_who_ran_out_of_time_but_saved_has_done_enough(tmp_path, crew):

@@ -8,7 +8,16 @@ import pytest
 
 from gpu_engine.train.cli import main
 from gpu_engine.train.holdout import held_out, key
-from gpu_engine.train.sentences import Avoid, Pool, parse, shape, spoken, with_articles, written
+from gpu_engine.train.sentences import (
+    EDGES,
+    Avoid,
+    Pool,
+    parse,
+    shape,
+    spoken,
+    with_articles,
+    written,
+)
 from gpu_engine.train.texts import Shares, TextMaker
 
 NAMES = ["Maria", "Theo", "Alice", "Bob", "Nadia", "Oscar", "Priya", "Walter", "Yuki", "Zoe"]
@@ -122,6 +131,16 @@ def test_letters_are_spelled():
     marble = next(text for text in texts if "marble" in text.written.lower())
     assert marble.written.endswith("M, A, R, B, L, E.")
     assert marble.spoken.endswith("M, ay, R, B, L, E.")
+
+
+def test_capitals_are_said_letter_by_letter():
+    texts = [text for text in fresh(made(400, initials=1.0)) if text.written != text.spoken]
+    assert len(texts) > 100
+    for text in texts:
+        pairs = [unit for unit in parse(text.written, text.spoken) if unit.written != unit.spoken]
+        (short,) = (unit for unit in pairs if unit.core.isupper())
+        said = short.spoken.strip(EDGES).replace("ay", "A")
+        assert said == " ".join(short.core)
 
 
 def test_units_pair_what_is_written_with_what_is_said():

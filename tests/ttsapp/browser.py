@@ -12,14 +12,14 @@ from tests.ttsapp.conftest import PASSWORD
 
 
 @contextmanager
-def browser(base: str, username: str | None) -> Iterator[httpx.Client]:
+def browser(base: str, username: str | None, password: str = PASSWORD) -> Iterator[httpx.Client]:
     """A client that is signed in, with the CSRF token that forms carry."""
     with httpx.Client(base_url=base, timeout=10) as client:
         page = client.get("/console/login")
         token = re.search(r'csrfmiddlewaretoken" value="(\w+)"', page.text)
         assert token is not None
         if username is not None:
-            fields = {"login": username, "password": PASSWORD, "csrfmiddlewaretoken": token[1]}
+            fields = {"login": username, "password": password, "csrfmiddlewaretoken": token[1]}
             assert client.post("/console/login", data=fields).status_code == 302
         client.headers["X-CSRFToken"] = client.cookies["csrftoken"]
         yield client

@@ -13,7 +13,7 @@ import pytest
 import redis.asyncio
 
 from ttsapp.limits.local import LocalStore
-from ttsapp.limits.rules import Answer, Ask, Limits, Purse, Store, Subject
+from ttsapp.limits.rules import Answer, Ask, Limits, Purse, Refusal, Store, Subject
 from ttsapp.limits.shared import SharedStore
 
 REDIS = os.environ.get("REDIS_URL") or "redis://127.0.0.1:6379/0"
@@ -57,6 +57,11 @@ class Bench:
             self.run(self.store.tell_used(ask, 0, again=False))
         is_known = not (answer.unknown or answer.is_credit_unknown)
         return answer if is_known else self.run(self.store.admit(ask))
+
+    def grow(self, ask: Ask, more: int) -> Refusal | None:
+        answer = self.run(self.store.grow(ask, more))
+        assert answer == Answer(refusal=answer.refusal), "it was told all before"
+        return answer.refusal
 
     def end(self, ask: Ask, charged: int = 0, more: int = 0, micros: int = 0) -> None:
         self.run(self.store.release(ask, more, charged, micros))
@@ -112,8 +117,10 @@ def answer_alike(
     steps: Sequence[tuple[int, int, bool]],
     wanted: Callable[[int], Ask],
     end: Callable[[Bench, Ask], None],
+    grown: Callable[[Ask, int], Ask],
 ) -> None:
-    """Both stores, told the same: what is `wanted` of each size, and how each ends."""
+    """Both stores, told the same: what is `wanted` of each size, what the oldest of them has
+    `grown` to, and how each ends."""
     if benches.client is None:
         pytest.skip("compared from the other side")
     both = benches.fresh(), replace(benches, client=None).fresh()
@@ -125,6 +132,11 @@ def answer_alike(
         shared, local = (without_age(each.admit(one)) for each in both)
         assert shared == local
         living += [one] if shared.refusal is None else []
+        if living:
+            more = grown(living[0], size)
+            refusals = [each.grow(more, more.characters - living[0].characters) for each in both]
+            assert refusals[0] == refusals[1]
+            living[0] = more if refusals[0] is None else living[0]
         if ends and living:
             ended = living.pop(0)
             for each in both:

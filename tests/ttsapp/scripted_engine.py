@@ -42,6 +42,7 @@ def spoken(chunks: int) -> bytes:
 class Script:
     """How streams go: those to come, or one after the other in `next_scripts`.
     `tells_words`: those of the text, evenly over the audio, where they are asked for.
+    `frames`: told to have been made, as many as chunks if None.
     `hold_after`: wait there for `release` (or the client's end)."""
 
     chunks: int = 5
@@ -52,6 +53,7 @@ class Script:
     reason: int = pb.FINISH_REASON_STOP
     ignore_cancel: bool = False
     tells_words: bool = False
+    frames: int | None = None
 
 
 @dataclass
@@ -81,8 +83,11 @@ class ScriptedEngine(engine_pb2_grpc.EngineServicer):
         self.release = threading.Event()
         self.arrived = threading.Semaphore(0)
         self.state = pb.EngineStatus.STATE_READY
+        self.told = pb.EngineStatus()
         self.models = [custom_voice_model()]
         self.encoded: list[pb.EncodeVoiceRequest] = []
+        self.encode_refusal = self.refused_field = ""
+        self.unloaded: list[pb.KeepVoiceRequest] = []
 
     def wait_for_stream(self) -> Heard:
         assert self.arrived.acquire(timeout=WAIT), "no stream reached the engine"
@@ -92,10 +97,18 @@ class ScriptedEngine(engine_pb2_grpc.EngineServicer):
         return pb.ModelsResponse(models=self.models)
 
     async def Status(self, request, context) -> pb.EngineStatus:  # noqa: N802
-        return pb.EngineStatus(engine_id="scripted", state=self.state)
+        status = pb.EngineStatus(engine_id="scripted", state=self.state)
+        status.MergeFrom(self.told)
+        return status
 
     async def EncodeVoice(self, request, context) -> pb.EncodeVoiceResponse:  # noqa: N802
         """The same request gives the same artifact, under the hash of its content."""
+        if self.encode_refusal:
+            is_fault = self.encode_refusal == "invalid_request"
+            status = grpc.StatusCode.INVALID_ARGUMENT if is_fault else grpc.StatusCode.UNAVAILABLE
+            told = {"code": self.encode_refusal, "field": self.refused_field}
+            reason = tuple((f"parlance-{name}", value) for name, value in told.items())
+            await context.abort(status, "no work is taken", reason)
         self.encoded.append(request)
         weights = next(m.fingerprint for m in self.models if m.id == request.model)
         content = hashlib.sha256(weights.encode() + request.SerializeToString()).digest() * 40
@@ -106,6 +119,14 @@ class ScriptedEngine(engine_pb2_grpc.EngineServicer):
             id=hashlib.sha256(content).hexdigest(),
             fingerprint=weights,
         )
+
+    async def KeepVoice(self, request, context) -> pb.KeepVoiceResponse:  # noqa: N802
+        """Had it pinned, and has it no more."""
+        assert request.act == pb.KeepVoiceRequest.ACT_UNLOAD
+        is_known = not self.unloaded
+        self.unloaded.append(request)
+        before = pb.HeldVoice(pinned=is_known, entries=2 * is_known, bytes=800 * is_known)
+        return pb.KeepVoiceResponse(before=before, after=pb.HeldVoice())
 
     async def Synthesize(self, requests, context) -> AsyncIterator[pb.SynthesizeEvent]:  # noqa: N802
         first = await anext(aiter(requests))
@@ -130,8 +151,8 @@ class ScriptedEngine(engine_pb2_grpc.EngineServicer):
     async def _speak(self, heard: Heard, told: _Told, script: Script) -> AsyncIterator:
         accepted = pb.Accepted(text_tokens=7, sample_rate=24_000, engine_id="scripted")
         yield pb.SynthesizeEvent(accepted=accepted)
-        samples = 0
-        for place in range(script.chunks):
+        samples, most = 0, heard.start.max_frames or script.chunks
+        for place in range(min(script.chunks, most)):
             if script.error is not None and place == script.error_after:
                 heard.outcome = "error"
                 yield pb.SynthesizeEvent(error=script.error)
@@ -153,8 +174,9 @@ class ScriptedEngine(engine_pb2_grpc.EngineServicer):
             if script.tells_words and heard.start.word_times:
                 yield pb.SynthesizeEvent(words=_words(heard.text, samples))
         heard.outcome = "cancelled" if was_cancelled else "finished"
-        reason = pb.FINISH_REASON_CANCELLED if was_cancelled else script.reason
-        yield pb.SynthesizeEvent(finished=_finished(reason, samples))
+        reason = pb.FINISH_REASON_LENGTH if most < script.chunks else script.reason
+        reason = pb.FINISH_REASON_CANCELLED if was_cancelled else reason
+        yield pb.SynthesizeEvent(finished=_finished(reason, samples, script.frames))
 
     async def _hold(self, told: _Told, script: Script) -> None:
         released = asyncio.create_task(asyncio.to_thread(self.release.wait, WAIT))
@@ -231,11 +253,11 @@ def _words(text: str, samples: int) -> pb.Words:
     )
 
 
-def _finished(reason: int, samples: int) -> pb.Finished:
+def _finished(reason: int, samples: int, frames: int | None) -> pb.Finished:
     return pb.Finished(
         reason=reason,
         samples=samples,
-        frames=samples // CHUNK_SAMPLES,
+        frames=samples // CHUNK_SAMPLES if frames is None else frames,
         text_tokens=7,
         gpu=pb.GpuTime(talker_ms=1.5, predictor_ms=2.5, codec_ms=0.5),
     )

@@ -12,6 +12,7 @@ from billing import services as billing
 from billing.models import Reservation, Retention, UsageEvent
 from billing.rating import Outcome
 from billing.services import Metered, Usage
+from billing.upkeep.guard import opened
 from tests.ttsapp.conftest import PASSWORD, Party
 from ttsapp import ids
 from ttsapp.audit.models import AuditEntry
@@ -70,7 +71,8 @@ def test_facts_are_not_added_edited_or_deleted(staff: Client, rows: None, model:
 
 
 def test_figures_are_rounded_and_have_units(staff: Client, rows: None) -> None:
-    UsageEvent.objects.update(audio_ms=6543, talker_ms=1234.56789)
+    with opened():
+        UsageEvent.objects.update(audio_ms=6543, talker_ms=1234.56789)
     listed = staff.get(url(UsageEvent, "changelist")).content.decode()
     page = staff.get(url(UsageEvent, "change", UsageEvent.objects.get().pk)).content.decode()
     assert "Audio delivered, s" in listed

@@ -11,8 +11,8 @@ from structlog.testing import capture_logs
 
 from billing.models import Reservation, UsageEvent
 from tests.ttsapp.conftest import Party, eventually, speech
+from tests.ttsapp.limited import limit, spend
 from tests.ttsapp.scripted_engine import Script, ScriptedEngine, spoken
-from tests.ttsapp.test_limits import limit, spend
 from ttsapp import database
 from ttsapp.audit.services import SYSTEM
 from ttsapp.lexicon.services import add_word

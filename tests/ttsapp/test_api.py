@@ -13,10 +13,12 @@ from tests.ttsapp.scripted_engine import ScriptedEngine
 from tests.ttsapp.seeded import use
 from ttsapp.audit.models import AuditEntry
 from ttsapp.audit.services import SYSTEM
+from ttsapp.errors import ApiError
 from ttsapp.keys.models import ApiKey
 from ttsapp.keys.services import create_key
 from ttsapp.tenants.models import PlatformRole, Tenant
 from ttsapp.tenants.services import set_platform_role, suspend_tenant
+from ttsapp.voices import selectors
 
 MANAGER = "manage"
 
@@ -68,6 +70,46 @@ def test_a_key_is_made_used_changed_rotated_and_revoked(
     actor = f"key:{ApiKey.objects.get(name=MANAGER).public_id}"
     entries = AuditEntry.objects.filter(actor=actor).order_by("id").values_list("action", flat=True)
     assert list(entries) == ["key.created", "key.changed", "key.rotated", "key.revoked"]
+
+
+def test_a_key_is_bound_to_no_voice_that_is_not_there(api: httpx.Client) -> None:
+    made = api.post(
+        "keys", json={"name": "none", "scopes": ["speech"], "allowed_voices": ["Ben", "nosuch"]}
+    )
+    detail = refused(made, 400, "unknown_voice", "allowed_voices")
+    assert detail == "No voice here is called nosuch: the list of voices has names."
+    assert not ApiKey.objects.filter(name="none").exists()
+
+
+def test_a_key_is_bound_to_no_model_that_is_not_there(api: httpx.Client) -> None:
+    wanted = {"name": "none", "scopes": ["speech"], "allowed_models": ["Scripted-Voices", "nosuch"]}
+    detail = refused(api.post("keys", json=wanted), 400, "model_not_found", "allowed_models")
+    assert detail.startswith("No model here is called nosuch: there are scripted-voices")
+    assert not ApiKey.objects.filter(name="none").exists()
+
+
+def test_a_key_is_changed_to_no_model_that_is_not_there_and_keeps_what_it_has(
+    api: httpx.Client, alice: Party
+) -> None:
+    ApiKey.objects.filter(pk=alice.key.pk).update(allowed_models=["gone"])
+    path = f"keys/{alice.key.public_id}"
+    answer = api.patch(path, json={"allowed_models": ["gone", "nosuch"]})
+    refused(answer, 400, "model_not_found", "allowed_models")
+    assert ApiKey.objects.get(pk=alice.key.pk).allowed_models == ["gone"]
+
+    kept = {"allowed_models": ["gone", "scripted-voices"]}
+    assert api.patch(path, json=kept).json()["allowed_models"] == ["gone", "scripted-voices"]
+
+
+def test_while_no_engine_can_say_a_model_is_taken_at_its_word(
+    api: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(_: object) -> None:
+        raise ApiError(503, "engine_unavailable", "away")
+
+    monkeypatch.setattr(selectors, "catalogue", away)
+    wanted = {"name": "trusted", "scopes": ["speech"], "allowed_models": ["nosuch"]}
+    assert api.post("keys", json=wanted).status_code == 201
 
 
 def say(base: str, secret: str, **fields: object) -> int:
@@ -218,6 +260,13 @@ BAD = [
     ("keys?by=day", None, "unknown_field", "by"),
     ("limits?x=1", None, "unknown_field", "x"),
     ("voices?page_size=1", None, "unknown_field", "page_size"),
+    ("requests?page_size=0", None, "invalid_value", "page_size"),
+    ("requests?page_size=-1", None, "invalid_value", "page_size"),
+    ("requests?page_size=201", None, "invalid_value", "page_size"),
+    ("requests?page_size=100000000000000000000", None, "invalid_value", "page_size"),
+    ("requests?page_size=%00", None, "invalid_value", "page_size"),
+    ("requests?page_size=", None, "invalid_value", "page_size"),
+    ("requests?page_size=%D9%A1", None, "invalid_value", "page_size"),
     ("keys?x=1", {"name": "x", "scopes": ["speech"]}, "unknown_field", "x"),
 ]
 

@@ -32,6 +32,7 @@ READ = (401, 404, 404, 200, 200, 200, 200, 404, 404)
 MADE = (401, 404, 404, 403, 201, 201, 201, 404, 404)
 CHANGED = (401, 404, 404, 403, 200, 200, 200, 404, 404)
 GONE = (401, 404, 404, 403, 204, 204, 204, 404, 404)
+TEXT = (401, 404, 404, 403, 404, 404, 404, 404, 404)
 SEEN_BY_PLATFORM = (401, 404, 404, 404, 404, 404, 404, 200, 200)
 OWNED = (401, 404, 404, 403, 403, 200, 403, 404, 404)
 RUN_BY_PLATFORM = (401, 404, 404, 404, 404, 404, 404, 403, 200)
@@ -62,6 +63,10 @@ MATRIX = [
     ("GET", WORD, None, READ),
     ("PATCH", WORD, {"alias": "other"}, CHANGED),
     ("DELETE", WORD, None, GONE),
+    ("GET", "tenants/alice/aliases", None, READ),
+    ("GET", "tenants/alice/aliases/{alias}", None, READ),
+    ("PATCH", "tenants/alice/aliases/{alias}", {"target": "Ben"}, CHANGED),
+    ("DELETE", "tenants/alice/aliases/{alias}", None, GONE),
     ("GET", "tenants/alice/billing", None, OWNED),
     ("GET", "tenants/alice/documents", None, OWNED),
     (
@@ -73,8 +78,17 @@ MATRIX = [
     ("GET", "tenants/alice/members", None, READ),
     ("GET", "tenants/alice/requests", None, READ),
     ("GET", "tenants/alice/requests/{request}", None, READ),
+    # Its text is not kept: who may read it is told so.
+    ("GET", "tenants/alice/requests/{request}/text", None, TEXT),
     ("GET", "tenants/alice/usage", None, READ),
     ("GET", "tenants/alice/voices", None, READ),
+    ("GET", "tenants/alice/voices/{voice}", None, READ),
+    # No voice of that name is its own: who may is told so.
+    ("POST", "tenants/alice/voices/{voice}/publish", None, TEXT),
+    (
+        *("POST", "tenants/alice/voices/{voice}/review", {"decision": "approve"}),
+        (401, 404, 404, 403, 403, 404, 403, 404, 404),
+    ),
     ("GET", "platform/costs", None, SEEN_BY_PLATFORM),
     ("GET", "platform/engines", None, SEEN_BY_PLATFORM),
     # There is no such engine.
@@ -124,6 +138,7 @@ def test_the_permission_matrix(base: str, alice: Party, mallory: Party, place: i
     with calling(base, CALLERS[place], alice, mallory) as client:
         for method, path, body, expected in MATRIX:
             things = {"key": alice.key.public_id, "word": word.pk, "consent": consent, "engine": 9}
+            things |= {"alias": "alloy", "voice": "Anna"}
             url = path.format(request=request, **things)
             response = client.request(method, f"/api/{url}", json=body)
             assert response.status_code == expected[place], f"{method} {path}: {response.text}"
@@ -139,7 +154,9 @@ def test_the_matrix_knows_every_route() -> None:
     known = {re.sub(r"\{\w+\}", "{id}", path) for _, path, _, _ in MATRIX}
     for url in router.urls:
         path = str(url.pattern)
-        for kind, name in (("slug", "id"), ("uuid", "id"), ("int", "id"), ("int", "number")):
+        for kind, name in (
+            *(("slug", "id"), ("str", "id"), ("uuid", "id"), ("int", "id"), ("int", "number")),
+        ):
             path = path.replace(f"<{kind}:{name}>", "{id}")
         path = path.replace("<slug:tenant>", "alice").replace("<slug:slug>", "alice")
         assert path in known, path

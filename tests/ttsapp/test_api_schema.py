@@ -25,6 +25,8 @@ from ttsapp.voices.models import Consent
 def test_every_answer_is_announced(base: str, alice: Party) -> None:
     set_platform_role(SYSTEM, alice.user, PlatformRole.OPERATOR)
     things = {
+        "aliases": "alloy",
+        "voices": "Anna",
         "documents": str(ids.uuid7()),
         "consents": Consent.objects.create(
             tenant=alice.tenant, name="Ann", person="Ann", relation="self", purposes="any"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from datetime import timedelta
 
 import httpx
 import pytest
 from django.utils import timezone
 
-from tests.ttsapp.conftest import Party, eventually, speech
+from tests.ttsapp.conftest import Party, ends_within_a_second, eventually, speech
 from tests.ttsapp.scripted_engine import ScriptedEngine
 from ttsapp.audit.models import AuditEntry
 from ttsapp.audit.services import SYSTEM, Actor
@@ -83,7 +82,8 @@ def test_a_key_of_a_suspended_tenant(
     http: httpx.Client, alice: Party, method: str, path: str
 ) -> None:
     suspend_tenant(SYSTEM, alice.tenant)
-    refused(call(http, f"Bearer {alice.secret}", method, path), 403, "tenant_suspended")
+    message = refused(call(http, f"Bearer {alice.secret}", method, path), 403, "tenant_suspended")
+    assert message.startswith("This account is suspended: ask whoever runs this installation, ")
 
 
 def test_a_restored_tenant_may_speak_again(http: httpx.Client, alice: Party) -> None:
@@ -133,9 +133,7 @@ def test_a_revoked_key_stops_within_a_second_of_its_last_use(
 ) -> None:
     assert call(http, f"Bearer {alice.secret}").status_code == 200
     revoke_key(SYSTEM, alice.key)
-    revoked = time.monotonic()
-    eventually(lambda: call(http, f"Bearer {alice.secret}").status_code == 401, seconds=2)
-    assert time.monotonic() - revoked < 1.0
+    ends_within_a_second(lambda: call(http, f"Bearer {alice.secret}").status_code != 401)
 
 
 def test_the_key_itself_is_stored_nowhere(alice: Party) -> None:

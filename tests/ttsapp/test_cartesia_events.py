@@ -88,6 +88,22 @@ def test_sse_words(http: httpx.Client, alice: Party, engine: ScriptedEngine) -> 
         assert (words["status_code"], words["done"]) == (206, False)
 
 
+def test_words_echo_the_transcript(
+    http: httpx.Client, alice: Party, engine: ScriptedEngine
+) -> None:
+    """LiveKit looks for each of them in what it sent, and gives up at the first that it misses."""
+    engine.script = Script(tells_words=True)
+    transcript = "R & D —  5 % “off” 😀, on March 3, 2024 ... done! 👋"
+    answer = say(http, alice, "/tts/sse", add_timestamps=True, transcript=transcript)
+    told = [one["word_timestamps"] for one in events(answer) if one["type"] == "timestamps"]
+    place = 0
+    for word in (word for one in told for word in one["words"]):
+        place = transcript.index(word, place) + len(word)
+    assert place == len(transcript)
+    starts = [start for one in told for start in one["start"]]
+    assert starts == sorted(starts)
+
+
 def test_sse_words_unasked(http: httpx.Client, alice: Party, engine: ScriptedEngine) -> None:
     engine.script = Script(tells_words=True)
     told = {one["type"] for one in events(say(http, alice, "/tts/sse"))}

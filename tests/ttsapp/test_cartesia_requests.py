@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 
 from tests.ttsapp.cartesia_calls import RAW, refused, say
@@ -111,3 +112,9 @@ def test_bad_requests(
     assert message in refused(say(http, alice, **asked), status, code)
     assert engine.heard == []
     eventually(lambda: RequestLog.objects.filter(error_code=code, tenant=alice.tenant).exists())
+
+
+def test_volume_is_heard(http: httpx.Client, alice: Party) -> None:
+    answer = say(http, alice, generation_config={"volume": 0.5})
+    heard, usual = (np.frombuffer(pcm, "<i2") for pcm in (answer.content, spoken(5)))
+    assert np.abs(heard - usual / 2).max() <= 0.5

@@ -82,7 +82,7 @@ def test_one(http: httpx.Client, alice: Party, name: str, found: str) -> None:
 
 def test_one_that_is_not(http: httpx.Client, alice: Party) -> None:
     answer = http.get("/voices/nobody", headers=alice.headers)
-    assert "Unknown voice 'nobody'" in refused(answer, 404, "voice_not_found")
+    assert "There is no voice 'nobody'" in refused(answer, 404, "voice_not_found")
 
 
 def test_no_key(http: httpx.Client) -> None:

@@ -64,7 +64,16 @@ def test_retired_names_go_to_the_first_model_with_voices() -> None:
     assert served.model("base").id == "base"
 
 
-def test_a_retired_name_with_no_voices_to_stand_for() -> None:
+def test_a_retired_name_where_no_model_has_voices_stands_for_the_first() -> None:
+    """So that who names a voice is told what is missing."""
+    found = Catalogue((model(name="base"), model(name="design"))).model("tts-1")
     with pytest.raises(ApiError) as refusal:
-        Catalogue((model(),)).model("tts-1")
+        found.preset("alloy")
+    assert found.id == "base"
+    assert (refusal.value.status, refusal.value.field) == (400, "voice")
+
+
+def test_a_retired_name_where_no_model_is_served() -> None:
+    with pytest.raises(ApiError) as refusal:
+        Catalogue(()).model("tts-1")
     assert refusal.value.status == 404

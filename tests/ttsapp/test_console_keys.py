@@ -9,6 +9,7 @@ import pytest
 
 from tests.ttsapp.browser import browser
 from tests.ttsapp.conftest import Party, speech
+from tests.ttsapp.scripted_engine import ScriptedEngine
 from ttsapp.audit.models import AuditEntry
 from ttsapp.keys.models import ApiKey
 
@@ -168,6 +169,39 @@ def test_changing_what_a_key_may_do(base: str, http: httpx.Client, alice: Party)
     response = http.post("/v1/audio/speech", json=speech(), headers=alice.headers)
     assert response.json()["error"]["code"] == "voice_not_allowed"
     assert AuditEntry.objects.get(action="key.changed").actor == "user:alice"
+
+
+@pytest.mark.parametrize("path", ["", "/{}/change"])
+def test_a_key_is_bound_to_no_voice_that_is_not_there(
+    base: str, alice: Party, engine: ScriptedEngine, path: str
+) -> None:
+    where = "/console/alice/keys" + path.format(alice.key.public_id)
+    with browser(base, "alice") as client:
+        page = client.post(where, data={**FIELDS, **RULES, "allowed_voices": "anna, nosuch"})
+    assert page.status_code == 400
+    assert "No voice here is called nosuch: the list of voices has names." in page.text
+    assert list(ApiKey.objects.exclude(allowed_voices=[])) == []
+
+
+@pytest.mark.parametrize("path", ["", "/{}/change"])
+def test_a_key_is_bound_to_no_model_that_is_not_there(
+    base: str, alice: Party, engine: ScriptedEngine, path: str
+) -> None:
+    where = "/console/alice/keys" + path.format(alice.key.public_id)
+    with browser(base, "alice") as client:
+        page = client.post(where, data={**FIELDS, **RULES, "allowed_models": "nosuch"})
+    assert page.status_code == 400
+    assert "No model here is called nosuch: there are scripted-voices" in page.text
+    assert list(ApiKey.objects.exclude(allowed_models=[])) == []
+
+
+def test_a_key_keeps_a_voice_that_has_gone(base: str, alice: Party, engine: ScriptedEngine) -> None:
+    ApiKey.objects.filter(pk=alice.key.pk).update(allowed_voices=["gone"])
+    where = f"/console/alice/keys/{alice.key.public_id}/change"
+    with browser(base, "alice") as client:
+        page = client.post(where, data={**RULES, "allowed_voices": "gone, alloy"})
+    assert page.status_code == 302
+    assert ApiKey.objects.get(pk=alice.key.pk).allowed_voices == ["gone", "alloy"]
 
 
 def test_a_soft_budget_above_the_hard_one_is_refused(base: str, alice: Party) -> None:

@@ -2,98 +2,47 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import json
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 import soundfile
-from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from billing.models import UsageEvent
-from gpu_engine.proto import engine_pb2 as pb
-from tests.ttsapp.conftest import Party, eventually
+from tests.ttsapp.conftest import Party
+from tests.ttsapp.dashscope_socket import (
+    CLOSING,
+    OPENING,
+    PLACE,
+    append,
+    audio,
+    closed,
+    commit,
+    kinds,
+    opened,
+    received,
+    send,
+    until,
+    update,
+    url_of,
+)
 from tests.ttsapp.scripted_engine import Script, ScriptedEngine, spoken
-from ttsapp.audit.services import SYSTEM
-from ttsapp.dialects.dashscope import session, sockets
-from ttsapp.errors import ApiError
-from ttsapp.keys.services import create_key, revoke_key
+from ttsapp.dialects.dashscope import sockets
 from ttsapp.speech.models import RequestLog
-
-OPENING = ["response.created", "response.output_item.added", "response.content_part.added"]
-CLOSING = [
-    *("response.audio.done", "response.content_part.done", "response.output_item.done"),
-    "response.done",
-]
-PLACE = {"output_index": 0, "content_index": 0}
 
 
 @pytest.fixture
 def url(base: str) -> str:
-    return base.replace("http:", "ws:") + "/api-ws/v1/realtime"
+    return url_of(base)
 
 
 @pytest.fixture
 def socket(url: str, alice: Party) -> Iterator[ClientConnection]:
-    address = f"{url}?model=qwen3-tts-flash-realtime"
-    with connect(address, additional_headers=alice.headers) as client:
-        assert received(client)["type"] == "session.created"
+    with opened(url, alice) as client:
         yield client
-
-
-def send(socket: ClientConnection, kind: str, **fields: object) -> None:
-    socket.send(json.dumps({"event_id": "event_mine", "type": kind, **fields}))
-
-
-def update(socket: ClientConnection, **fields: object) -> dict:
-    send(socket, "session.update", session=fields)
-    return received(socket)
-
-
-def append(socket: ClientConnection, text: str) -> None:
-    send(socket, "input_text_buffer.append", text=text)
-
-
-def commit(socket: ClientConnection, text: str) -> None:
-    append(socket, text)
-    send(socket, "input_text_buffer.commit")
-
-
-def received(socket: ClientConnection) -> dict:
-    message = socket.recv(10)
-    assert isinstance(message, str), "its clients take no binary message"
-    return json.loads(message)
-
-
-def until(socket: ClientConnection, *kinds: str) -> list[dict]:
-    """Everything up to an event of one of these kinds."""
-    heard = [received(socket)]
-    while heard[-1]["type"] not in kinds:
-        heard.append(received(socket))
-    return heard
-
-
-def kinds(events: list[dict]) -> list[str]:
-    """A row of deltas counts as one."""
-    found: list[str] = []
-    for event in events:
-        if not (event["type"] == "response.audio.delta" and found[-1:] == [event["type"]]):
-            found.append(event["type"])
-    return found
-
-
-def audio(events: list[dict]) -> bytes:
-    deltas = [event["delta"] for event in events if event["type"] == "response.audio.delta"]
-    return b"".join(base64.b64decode(delta) for delta in deltas)
-
-
-def closed(socket: ClientConnection) -> int:
-    with pytest.raises(ConnectionClosed) as ended:
-        socket.recv(10)
-    assert ended.value.rcvd is not None
-    return ended.value.rcvd.code
 
 
 def test_session_created_is_sent_unasked_with_the_model_of_the_query(
@@ -345,124 +294,18 @@ def test_a_session_with_text_is_not_changed(socket: ClientConnection) -> None:
     assert (answer["error"]["code"], answer["error"]["param"]) == ("invalid_value", "session")
 
 
-def test_a_broken_engine(socket: ClientConnection, engine: ScriptedEngine) -> None:
-    engine.script = Script(error=pb.Error(code="internal", message="no"), error_after=1)
-    commit(socket, "Hello.")
-    events = until(socket, "response.done")
-    told = [event["error"] for event in events if event["type"] == "error"]
-    assert [(error["type"], error["code"]) for error in told] == [("server_error", "internal")]
-    assert events[-1]["response"]["status"] == "failed"
-    assert closed(socket) == 1011
+@pytest.mark.parametrize(("volume", "times"), [(0, 0.0), (25, 0.5), (100, 2.0)])
+def test_volume(socket: ClientConnection, volume: int, times: float) -> None:
+    """Half of a hundred leaves the speech as it is."""
+    update(socket, voice="Ethan", mode="commit", volume=volume)
+    commit(socket, "Hello there.")
+    heard, usual = (
+        np.frombuffer(pcm, "<i2").astype(float)
+        for pcm in (audio(until(socket, "response.done")), spoken(5))
+    )
+    assert np.abs(heard - usual * times).max() <= 0.5
 
 
-def test_a_revoked_key(socket: ClientConnection, alice: Party) -> None:
-    revoke_key(SYSTEM, alice.key)
-
-    def is_refused() -> bool:
-        commit(socket, "Hello.")
-        return until(socket, "response.done", "error")[-1]["type"] == "error"
-
-    eventually(is_refused)
-    assert closed(socket) == 1008
-
-
-def test_a_model_that_is_not_served(url: str, alice: Party) -> None:
-    with (
-        pytest.raises(InvalidStatus) as refusal,
-        connect(f"{url}?model=qwen-vl", additional_headers=alice.headers),
-    ):
-        pass
-    assert refusal.value.response.status_code == 404
-    assert json.loads(refusal.value.response.body)["code"] == "ModelNotFound"
-
-
-def test_no_key(url: str) -> None:
-    with pytest.raises(InvalidStatus) as refusal, connect(url):
-        pass
-    assert refusal.value.response.status_code == 401
-    assert json.loads(refusal.value.response.body)["code"] == "InvalidApiKey"
-
-
-def test_finish_while_the_engine_is_away(
-    socket: ClientConnection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def away(_: object) -> None:
-        raise ApiError(503, "engine_unavailable", "The engine is away.")
-
-    append(socket, "Hello")
-    monkeypatch.setattr(session, "catalogue", away)
-    send(socket, "session.finish")
-    assert until(socket, "error")[-1]["error"]["code"] == "engine_unavailable"
-    assert closed(socket) == 1011
-    eventually(lambda: RequestLog.objects.filter(error_code="engine_unavailable").exists())
-
-
-def test_more_text_after_the_finish(socket: ClientConnection, engine: ScriptedEngine) -> None:
-    engine.script = Script(chunks=5, hold_after=1)
-    append(socket, "Hello.")
-    send(socket, "session.finish")
-    until(socket, "response.audio.delta")
-    append(socket, "And more.")
-    assert until(socket, "error")[-1]["error"]["code"] == "out_of_order"
-    engine.release.set()
-    until(socket, "session.finished")
-    assert closed(socket) == 1000
-
-
-def test_a_text_longer_than_a_response_may_be(
-    socket: ClientConnection, engine: ScriptedEngine
-) -> None:
-    """Two responses, and not a character is lost."""
-    texts = [f"Sentence {number} of a very long story. " for number in range(150)]
-    for text in texts:
-        append(socket, text)
-    send(socket, "session.finish")
-    events = until(socket, "session.finished")
-    assert kinds(events).count("response.done") == 2
-    assert "".join(heard.text for heard in engine.heard) == "".join(texts)
-    assert closed(socket) == 1000
-
-
-def test_a_client_that_leaves_frees_the_engine_and_pays_for_what_it_heard(
-    url: str, alice: Party, engine: ScriptedEngine
-) -> None:
-    engine.script = Script(chunks=50, hold_after=2)
-    with connect(url, additional_headers=alice.headers) as client:
-        commit(client, "A long story that nobody will hear to its end.")
-        until(client, "response.audio.delta")
-        append(client, "And what waits costs nothing.")
-    assert engine.heard[0].ended.wait(10)
-    event = eventually(UsageEvent.objects.first)
-    assert event.outcome == "cancelled"
-    assert 0 < event.billed_characters < 46
-
-
-def test_a_key_for_one_voice_alone(url: str, alice: Party, engine: ScriptedEngine) -> None:
-    """It opens a session whose usual voice it may not use, and sets its own."""
-    _, secret = create_key(SYSTEM, alice.tenant, "Ben's", allowed_voices=["Ben"])
-    with connect(url, additional_headers={"Authorization": f"Bearer {secret}"}) as client:
-        received(client)
-        assert update(client, voice="Ethan")["type"] == "session.updated"
-        commit(client, "Hello.")
-        until(client, "response.done")
-        assert update(client, voice="Cherry")["error"]["code"] == "voice_not_allowed"
-        commit(client, "Hello again.")
-        until(client, "response.done")
-    assert [heard.start.voice.preset for heard in engine.heard] == ["Ben", "Ben"]
-
-
-def test_an_origin_is_no_hindrance(base: str, url: str, alice: Party) -> None:
-    headers = {**alice.headers, "X-DashScope-WorkSpace": "mine"}
-    prefixed = url.replace("/api-ws", "/dashscope/api-ws")
-    with connect(prefixed, additional_headers=headers, origin=base) as client:
-        assert received(client)["type"] == "session.created"
-
-
-def test_usage_stays_with_its_tenant(url: str, alice: Party, bob: Party, mallory: Party) -> None:
-    for party, text in ((alice, "One."), (bob, "Three.")):
-        with connect(url, additional_headers=party.headers) as client:
-            commit(client, text)
-            until(client, "response.done")
-    billed = {event.tenant_id: event.billed_characters for event in UsageEvent.objects.all()}
-    assert billed == {alice.tenant.id: 4, bob.tenant.id: 6}
-    assert not RequestLog.objects.filter(tenant=mallory.tenant).exists()
+def test_a_volume_out_of_range(socket: ClientConnection) -> None:
+    answer = update(socket, voice="Ethan", volume=101)
+    assert (answer["type"], answer["error"]["param"]) == ("error", "session.volume")

@@ -176,7 +176,7 @@ def test_a_bad_request(
 
 
 def test_another_vendors_model(http: httpx.Client, alice: Party) -> None:
-    refused(say(http, alice, {**body(), "model": "cosyvoice-v3"}), 404, "ModelNotFound")
+    refused(say(http, alice, {**body(), "model": "whisper-1"}), 404, "ModelNotFound")
 
 
 def test_a_form(http: httpx.Client, alice: Party) -> None:
@@ -260,7 +260,7 @@ def test_a_file_takes_nothing(http: httpx.Client) -> None:
 def test_the_oldest_files_make_room(
     http: httpx.Client, alice: Party, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept, "MOST_BYTES", 2 * (len(spoken(5)) + 44))
+    monkeypatch.setattr(kept, "ANSWERS", kept.Shelf("answers", 2 * (len(spoken(5)) + 44)))
     for _ in range(4):
         say(http, alice)
     assert len(list(folder.iterdir())) == 2
@@ -269,7 +269,7 @@ def test_the_oldest_files_make_room(
 def test_a_full_disk_loses_nothing(
     http: httpx.Client, alice: Party, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(name: str, audio: bytes) -> None:
+    def full(shelf: kept.Shelf, name: str, audio: bytes) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(kept, "_write", full)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import httpx
 import pytest
+from django.conf import settings
 from django.utils import timezone
 from websockets.sync.client import connect
 
@@ -21,7 +24,12 @@ from tests.ttsapp.elevenlabs_calls import (
     spoke,
     xi,
 )
+from tests.ttsapp.scripted_engine import spoken
+from ttsapp.audit.models import AuditEntry
+from ttsapp.audit.services import SYSTEM
 from ttsapp.dialects.elevenlabs.account import UNLIMITED
+from ttsapp.keys.services import create_key
+from ttsapp.speech.models import RequestLog
 from ttsapp.tenants.models import Tenant
 
 PATHS = (
@@ -55,7 +63,7 @@ def test_user(http: httpx.Client, alice: Party, bob: Party) -> None:
     assert user["subscription"] == found(http, alice, "/v1/user/subscription")
     plan = user["subscription"]
     assert (plan["character_count"], plan["character_limit"]) == (6, UNLIMITED)
-    assert (plan["voice_slots_used"], plan["voice_limit"]) == (0, UNLIMITED)
+    assert (plan["voice_slots_used"], plan["voice_limit"]) == (0, 500)
     assert plan["can_use_instant_voice_cloning"] is False
     assert datetime.fromtimestamp(plan["next_character_count_reset_unix"], UTC).day == 1
 
@@ -106,6 +114,19 @@ def test_history(http: httpx.Client, alice: Party, bob: Party, mallory: Party) -
     refused(get(http, alice, "/v1/history/nonsense"), 404, "history_item_not_found")
 
 
+@pytest.mark.parametrize(
+    ("name", "content_type"),
+    [("vtt", "text/vtt"), ("srt", "application/x-subrip"), ("once", None)],
+)
+def test_history_holds_what_was_asked_for_elsewhere(
+    http: httpx.Client, alice: Party, name: str, content_type: str | None
+) -> None:
+    item = spoke(http, alice, "One.")
+    RequestLog.objects.filter(pk=item).update(response_format=name)
+    [line] = found(http, alice, "/v1/history")["history"]
+    assert (line["history_item_id"], line["content_type"]) == (item, content_type)
+
+
 def test_pages_of_history(http: httpx.Client, alice: Party) -> None:
     first, second = spoke(http, alice, "One."), spoke(http, alice, "Two.", ADAM)
     page = found(http, alice, "/v1/history", page_size=1)
@@ -134,6 +155,27 @@ def test_audio_is_not_kept(http: httpx.Client, alice: Party, mallory: Party) -> 
     refused(get(http, mallory, f"/v1/history/{item}/audio"), 404, "history_item_not_found")
     answer = http.post("/v1/history/download", json={}, headers=xi(alice))
     refused(answer, 404, "audio_not_kept")
+
+
+def test_audio_that_is_kept(
+    http: httpx.Client,
+    alice: Party,
+    mallory: Party,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By the key that spoke it alone, and on record."""
+    monkeypatch.setattr(settings, "DATA", tmp_path)
+    Tenant.objects.filter(pk=alice.tenant.pk).update(audio_hours=1)
+    item = spoke(http, alice, "One.")
+    path = f"/v1/history/{item}/audio"
+    eventually(lambda: http.get(path, headers=xi(alice)).status_code == 200)
+    answer = http.get(path, headers=xi(alice))
+    assert (answer.headers["content-type"], answer.content[44:]) == ("audio/wav", spoken(5))
+    assert AuditEntry.objects.filter(action="request.heard", target=item).count() == 2
+    refused(get(http, mallory, path), 404, "history_item_not_found")
+    _, secret = create_key(SYSTEM, alice.tenant, "another")
+    refused(get(http, replace(alice, secret=secret), path), 404, "audio_not_kept")
 
 
 def test_a_line_of_the_log_is_kept(http: httpx.Client, alice: Party, mallory: Party) -> None:

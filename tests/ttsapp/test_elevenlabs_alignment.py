@@ -39,6 +39,17 @@ def test_with_timestamps(http: httpx.Client, alice: Party) -> None:
     assert answer["normalized_alignment"] == found
 
 
+def test_an_alignment_has_every_sign_of_the_text(http: httpx.Client, alice: Party) -> None:
+    text = "R & D — 5 % “off” 😀, on March 3, 2024 ... done! 👋"
+    path = "/v1/text-to-speech/Anna/with-timestamps?output_format=pcm_24000"
+    answer = http.post(path, json={"text": text}, headers=xi(alice)).json()
+    found = answer["alignment"]
+    assert "".join(found["characters"]) == text
+    starts = found["character_start_times_seconds"]
+    assert starts == sorted(starts)
+    assert len({len(array) for array in found.values()}) == 1
+
+
 def test_lines_have_times_on_the_answers_one_clock(http: httpx.Client, alice: Party) -> None:
     lines = [
         json.loads(line) for line in say(http, alice, "stream/with-timestamps").text.splitlines()

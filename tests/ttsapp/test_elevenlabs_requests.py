@@ -16,6 +16,7 @@ from tests.ttsapp.elevenlabs_calls import (
     xi,
 )
 from tests.ttsapp.scripted_engine import Script, ScriptedEngine, spoken
+from tests.ttsapp.test_tokens import mark
 from ttsapp.keys import tokens
 from ttsapp.keys.tokens import Scope
 from ttsapp.speech.models import RequestLog
@@ -26,6 +27,14 @@ def test_settings(http: httpx.Client, alice: Party) -> None:
     settings = {"stability": 0.3, "similarity_boost": 1.1, "style": 0, "speed": 2.0}
     answer = say(http, alice, text="Hello there.", voice_settings=settings)
     assert 0.4 < len(answer.content) / len(spoken(5)) < 0.6
+
+
+def test_a_break_is_a_pause(http: httpx.Client, alice: Party, engine: ScriptedEngine) -> None:
+    """As its clients write it; it is not read aloud, and costs nothing."""
+    answer = say(http, alice, text='Wait. <break time="1.0s" /> Go.')
+    assert answer.content == spoken(5) + bytes(48_000) + spoken(5)
+    assert [stream.text.strip() for stream in engine.heard] == ["Wait.", "Go."]
+    assert answer.headers["character-cost"] == "10"
 
 
 def test_what_the_engine_has_no_use_for(http: httpx.Client, alice: Party) -> None:
@@ -123,7 +132,7 @@ def test_another_address(http: httpx.Client, alice: Party, path: str) -> None:
 
 
 def test_an_access_token_may_speak(http: httpx.Client, alice: Party) -> None:
-    headers = {"xi-api-key": tokens.mint(alice.key.public_id, Scope.SPEECH, 60)}
+    headers = {"xi-api-key": tokens.mint(alice.key.public_id, mark(alice), Scope.SPEECH, 60)}
     body, path = {"text": "Hi."}, f"/v1/text-to-speech/{RACHEL}"
     assert http.post(path, json=body, headers=headers).status_code == 200
     refused(http.get("/v1/user", headers=headers), 403, "token_out_of_scope")

@@ -96,7 +96,7 @@ def test_inactivity(voice: str, alice: Party) -> None:
     [
         ("model_id=aura", "model_id"),
         ("output_format=mp4", "output_format"),
-        ("enable_ssml_parsing=true", "enable_ssml_parsing"),
+        ("enable_ssml_parsing=perhaps", "enable_ssml_parsing"),
         ("inactivity_timeout=200", "inactivity_timeout"),
         ("auto_mode=maybe", "auto_mode"),
         ("voice=x", "voice"),
@@ -121,3 +121,16 @@ def test_too_many_open_contexts(multi: ClientConnection) -> None:
     send(multi, "Still here.", context_id="c0")
     send(multi, context_id="c0", close_context=True)
     assert hear(multi, "c0") == spoken(5)
+
+
+def test_ssml_that_growing_text_cannot_have(voice: str, alice: Party) -> None:
+    """Told of, not read aloud; other contexts go on."""
+    path = f"{voice}/multi-stream-input?{FORMAT}&enable_ssml_parsing=true"
+    with opened(path, alice) as socket:
+        send(socket, '<phoneme ph="x">Hi</phoneme>. ', context_id="a", flush=True)
+        told = failed(socket, "invalid_markup")
+        assert (told["contextId"], "<phoneme" in told["message"]) == ("a", True)
+        assert received(socket)["isFinal"] is True
+        send(socket, 'One <break time="1s"/> two. ', context_id="b")
+        send(socket, context_id="b", close_context=True)
+        assert hear(socket, "b") == spoken(5) + bytes(48_000) + spoken(5)

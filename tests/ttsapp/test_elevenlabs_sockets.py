@@ -183,3 +183,15 @@ def test_three_tenants(voice: str, alice: Party, bob: Party, mallory: Party) -> 
     billed = {event.tenant_id: event.billed_characters for event in UsageEvent.objects.all()}
     assert billed == {alice.tenant.id: 4, bob.tenant.id: 6}
     assert not RequestLog.objects.filter(tenant=mallory.tenant).exists()
+
+
+def test_breaks_are_pauses(multi: ClientConnection, engine: ScriptedEngine) -> None:
+    """Also one that has no words in its message: it stands before the next. Tags are free."""
+    send(multi, 'Wait. <break time="0.5s" /> Go. ', context_id="a", flush=True)
+    send(multi, '<break time="1s" /> ', context_id="a", flush=True)
+    send(multi, "Now. ", context_id="a", flush=True)
+    send(multi, context_id="a", close_context=True)
+    heard = hear(multi, "a")
+    assert heard == spoken(5) + bytes(24_000) + spoken(5) + bytes(48_000) + spoken(5)
+    assert [stream.text.strip() for stream in engine.heard] == ["Wait.", "Go.", "Now."]
+    assert UsageEvent.objects.get().billed_characters < 25

@@ -97,6 +97,15 @@ def test_breakdowns(http: httpx.Client, alice: Party, monday: datetime, breakdow
     }
 
 
+@pytest.mark.parametrize("interval", ["hour", "day", "week", "month", "cumulative"])
+def test_usage_of_the_last_moments_that_may_be_asked_for(
+    http: httpx.Client, alice: Party, interval: str
+) -> None:
+    last = {"start_unix": 253370764790000, "end_unix": 253370764799000}
+    query = {**last, "aggregation_interval": interval}
+    assert get(http, alice, "/v1/usage/character-stats", **query).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("query", "param"),
     [
@@ -105,6 +114,8 @@ def test_breakdowns(http: httpx.Client, alice: Party, monday: datetime, breakdow
         ({"start_unix": 5, "end_unix": 5}, "end_unix"),
         ({"start_unix": "x", "end_unix": 5}, "start_unix"),
         ({"start_unix": 1, "end_unix": 10**13, "aggregation_interval": "hour"}, "aggregation_"),
+        ({"start_unix": 253402300790000, "end_unix": 253402300799000}, "start_unix"),
+        ({"start_unix": 1, "end_unix": 253402300799000}, "end_unix"),
         ({"start_unix": 1, "end_unix": 5, "metric": "ttfb_p95"}, "metric"),
         ({"start_unix": 1, "end_unix": 5, "breakdown_type": "user"}, "breakdown_type"),
     ],

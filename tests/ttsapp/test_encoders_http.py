@@ -93,8 +93,14 @@ def test_speed(http: httpx.Client, alice: Party, speed: float, is_streamed: bool
     assert len(response.content) // 2 == round(SECONDS * 24_000 / speed)
     if not is_streamed:
         assert response.headers["x-audio-ms"] == str(round(SECONDS * 1000 / speed))
-    # The engine worked as long as at any speed.
-    assert UsageEvent.objects.get().audio_ms == 400
+    event = UsageEvent.objects.get()
+    # What was heard, and charged; the engine worked as long as at any speed.
+    assert (event.audio_ms, event.billed_characters) == (round(SECONDS * 1000 / speed), 12)
+    assert event.frames == 5
+    log = http.get(
+        f"/v1/audio/speech/requests/{response.headers['x-request-id']}", headers=alice.headers
+    )
+    assert log.json()["audio_ms"] == event.audio_ms
 
 
 def test_floats_are_the_same_samples(http: httpx.Client, alice: Party) -> None:
@@ -109,6 +115,12 @@ def test_floats_are_the_same_samples(http: httpx.Client, alice: Party) -> None:
             {"response_format": "opus", "sample_rate": 44_100},
             "sample_rate",
             "sample_rate 44100 for opus is not offered: choose one of 8000, 16000, 24000, 48000.",
+        ),
+        (
+            {"response_format": "m4a"},
+            "response_format",
+            "response_format 'm4a' is not offered: choose one of pcm, pcm_f32, wav, wav_f32, "
+            "wav_mulaw, wav_alaw, mulaw, alaw, mp3, opus, webm, aac, flac, srt, vtt.",
         ),
         ({"bit_rate": 64_000}, "bit_rate", "pcm has no bit rate: leave bit_rate out."),
         ({"speed": 5}, "speed", "speed may be 0.25 to 4.0."),

@@ -13,8 +13,8 @@ from django.conf import settings
 
 from gpu_engine.proto import engine_pb2 as pb
 from tests.ttsapp.scripted_engine import EngineThread, Script, custom_voice_model
-from ttsapp.engine import connection
-from ttsapp.engine.client import EngineClient, client, close
+from ttsapp.engine import connection, voices
+from ttsapp.engine.client import EngineClient, Standing, client, close
 from ttsapp.engine.connection import Engine
 from ttsapp.errors import ApiError
 from ttsapp.speech.segment import Segment
@@ -147,7 +147,7 @@ class Asked:
     text_field: str = "input"
     speed: float = 1.0
 
-    def start(self, text: str, *, is_complete: bool) -> pb.Start:
+    def start(self, text: str, *, is_complete: bool, max_frames: int = 0) -> pb.Start:
         return pb.Start(model=self.model.id, text=text, complete=is_complete)
 
 
@@ -251,25 +251,67 @@ async def test_an_engine_that_never_answered_hides_no_other(
     engines[1].stop()
     async with all_of(engines) as fleet:
         assert [model.id for model in await fleet.models()] == ["scripted-clones"]
-        assert (await fleet.status()).engine_id == "scripted"
+        assert (await fleet.standing()).takes_streams
 
 
 async def test_all_engines_away_is_a_503(engines: tuple[EngineThread, ...]) -> None:
     for engine in engines:
         engine.stop()
     fleet = EngineClient(engine.target for engine in engines)
-    for question in (fleet.models, fleet.status):
-        with pytest.raises(ApiError) as refusal:
-            await question()
-        assert (refusal.value.status, refusal.value.code) == (503, "engine_unavailable")
+    with pytest.raises(ApiError) as refusal:
+        await fleet.models()
+    assert (refusal.value.status, refusal.value.code) == (503, "engine_unavailable")
+    assert await fleet.standing() == Standing("away", takes_streams=False)
     await fleet.close()
 
 
-async def test_one_that_is_ready_is_enough(engines: tuple[EngineThread, ...]) -> None:
+async def test_one_that_is_ready_is_enough_to_take_streams(
+    engines: tuple[EngineThread, ...],
+) -> None:
     engines[0].engine.state = pb.EngineStatus.STATE_STARTING
     engines[1].stop()
     async with all_of(engines) as fleet:
-        assert (await fleet.status()).state == pb.EngineStatus.STATE_READY
+        assert await fleet.standing() == Standing("starting", takes_streams=True)
+
+
+async def test_one_that_alone_serves_a_model_says_what_it_waits_for(
+    engines: tuple[EngineThread, ...],
+) -> None:
+    engines[2].engine.state = pb.EngineStatus.STATE_DRAINING
+    async with all_of(engines) as fleet:
+        assert await fleet.standing() == Standing("draining", takes_streams=True)
+
+
+async def test_a_drained_one_whose_models_another_serves_is_not_missed(
+    engines: tuple[EngineThread, ...],
+) -> None:
+    engines[0].engine.state = pb.EngineStatus.STATE_DRAINING
+    async with all_of(engines) as fleet:
+        assert await fleet.standing() == Standing("ready", takes_streams=True)
+
+
+async def test_the_first_that_is_known_is_told_where_none_is_ready(
+    engines: tuple[EngineThread, ...],
+) -> None:
+    engines[0].stop()
+    engines[1].engine.state = engines[2].engine.state = pb.EngineStatus.STATE_DRAINING
+    async with all_of(engines) as fleet:
+        assert await fleet.standing() == Standing("draining", takes_streams=False)
+
+
+async def test_a_voice_that_only_a_drained_engine_could_make_is_told_so(
+    configured: tuple[EngineThread, ...],
+) -> None:
+    configured[2].engine.encode_refusal = "engine_draining"
+    await client().models()
+    try:
+        with pytest.raises(ApiError) as refusal:
+            await voices.encode("scripted-clones", b"\0" * 96_000)
+        assert client().engines[2].is_resting
+    finally:
+        await close()
+    assert (refusal.value.status, refusal.value.code) == (503, "engine_draining")
+    assert refusal.value.retry_after_ms == 1000
 
 
 async def test_a_voice_is_made_by_an_engine_that_can(engines: tuple[EngineThread, ...]) -> None:
@@ -287,3 +329,18 @@ async def test_a_voice_cannot_be_made_while_its_engine_is_away(
         with pytest.raises(grpc.aio.AioRpcError) as refusal:
             await fleet.encode_voice(pb.EncodeVoiceRequest(model="scripted-clones"), 5.0)
     assert refusal.value.code() is grpc.StatusCode.UNAVAILABLE
+
+
+@pytest.mark.parametrize("turns", range(6))
+async def test_what_was_to_be_written_ends_with_its_stream(
+    engines: tuple[EngineThread, ...], turns: int
+) -> None:
+    """Given a client that leaves so many turns of the loop after its stream was asked for."""
+    async with all_of(engines) as fleet:
+        stream = fleet.synthesize("scripted-custom")
+        writing = asyncio.create_task(stream.start(pb.Start(text="Hello.")))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        stream.abort()
+        await asyncio.wait({writing}, timeout=5)
+        assert writing.done()

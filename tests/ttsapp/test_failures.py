@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from billing.models import Reservation, UsageEvent
 from billing.reports import between
+from billing.upkeep.guard import opened
 from gpu_engine.proto import engine_pb2 as pb
 from tests.ttsapp.conftest import Party, eventually, speech
 from tests.ttsapp.scripted_engine import (
@@ -64,7 +65,8 @@ def test_a_request_that_met_no_engine_is_free(
     http: httpx.Client, alice: Party, engine_thread: EngineThread
 ) -> None:
     assert say(http, alice).status_code == 200
-    UsageEvent.objects.all().delete()
+    with opened():
+        UsageEvent.objects.all().delete()
     engine_thread.stop()
 
     say(http, alice)

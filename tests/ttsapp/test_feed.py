@@ -50,13 +50,26 @@ def test_tokens_wait_for_something_to_say() -> None:
 
 
 @pytest.mark.parametrize("mode", TextMode)
-def test_silent_text_alone_is_not_spoken(mode: TextMode) -> None:
-    assert streams(feed(mode, LIMIT, "english"), [" ", "…", "!"]) == []
+def test_silent_text_alone_is_kept_for_the_end(mode: TextMode) -> None:
+    silent = feed(mode, LIMIT, "english")
+    assert [silent.push(text) for text in (" ", "…", "!")] == [[], [], []]
+    assert silent.flush() == [Piece(" …!", True)]
+    assert silent.flush() == []
 
 
 def test_a_token_stream_ends_behind_a_sentence_once_it_is_half_full() -> None:
     said = streams(feed(TextMode.TOKEN, LIMIT, "english"), list("One. Two three four five. Six."))
     assert said == ["One. Two three four five. ", "Six."]
+
+
+@pytest.mark.parametrize("is_by_character", [True, False])
+def test_a_token_stream_does_not_end_behind_an_abbreviation(is_by_character: bool) -> None:
+    text = "They asked for Mrs. Lee today. Then they left."
+    written = list(text) if is_by_character else [text[:20], text[20:]]
+    assert streams(feed(TextMode.TOKEN, LIMIT, "english"), written) == [
+        "They asked for Mrs. Lee today. ",
+        "Then they left.",
+    ]
 
 
 def test_a_token_stream_without_sentences_ends_at_a_blank() -> None:

@@ -9,6 +9,7 @@ from django.db import OperationalError
 from gpu_engine.proto import engine_pb2 as pb
 from tests.ttsapp.scripted_engine import EngineThread, ScriptedEngine
 from ttsapp import health
+from ttsapp.engine.client import EngineClient, Standing
 
 
 def test_it_works(http: httpx.Client) -> None:
@@ -53,3 +54,14 @@ def test_not_ready_without_the_database(
 
 def test_probes_come_under_any_host_name(http: httpx.Client) -> None:
     assert http.get("/readyz", headers={"Host": "10.1.2.3:8000"}).status_code == 200
+
+
+def test_ready_while_one_of_two_engines_takes_streams(
+    http: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def standing(self: EngineClient) -> Standing:
+        return Standing("draining", takes_streams=True)
+
+    monkeypatch.setattr(EngineClient, "standing", standing)
+    response = http.get("/readyz")
+    assert (response.status_code, response.json()["engine"]) == (200, "draining")

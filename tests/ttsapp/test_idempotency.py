@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import httpx
 import pytest
 from django.conf import LazySettings
+from django.db import OperationalError
 from django.utils import timezone
 
 from billing.models import UsageEvent
+from tests.billing.selling import fresh_prices, price_book
 from tests.ttsapp import cartesia_calls
 from tests.ttsapp.conftest import Party, eventually, speech
 from tests.ttsapp.elevenlabs_calls import CALLS
 from tests.ttsapp.scripted_engine import ScriptedEngine, spoken
+from tests.ttsapp.test_prepaid import pay, put_on_credit
 from ttsapp import recent
 from ttsapp.audit.services import SYSTEM
 from ttsapp.idempotency import services
@@ -22,6 +26,8 @@ from ttsapp.idempotency.models import KeyedRequest
 from ttsapp.idempotency.services import prune
 from ttsapp.keys.services import change_key
 from ttsapp.tenants.models import Tenant
+
+__all__ = ["fresh_prices"]
 
 LIMITS = ("x-ratelimit-", "x-parlance-streams-", "x-parlance-budget-")
 URL = "/v1/audio/speech"
@@ -78,6 +84,50 @@ def test_a_replay_tells_what_is_left_and_takes_none_of_it(
     assert told[0] == told[1] == told[2]
 
 
+def test_a_replay_tells_the_limits_that_hold_and_what_runs_now(
+    http: httpx.Client, alice: Party, engine: ScriptedEngine
+) -> None:
+    limits = {"concurrent_streams": 3, "hard_monthly_characters": 100}
+    Tenant.objects.filter(pk=alice.tenant.pk).update(**limits)
+    first = say(http, alice)
+    engine.script.hold_after = 2
+    with http.stream("POST", URL, json=speech(), headers=alice.headers) as running:
+        second = say(http, alice)
+        engine.release.set()
+        running.read()
+
+    # The first tells of itself, and the replay of the one that runs: each is one of three.
+    for answer in (first, second):
+        assert answer.headers["x-parlance-streams-limit"] == "3"
+        assert answer.headers["x-parlance-streams-remaining"] == "2"
+    assert second.headers["idempotent-replayed"] == "true"
+    assert second.headers["x-parlance-budget-limit"] == "100"
+    assert second.headers["x-parlance-budget-remaining"] == "76"
+
+
+def test_where_nothing_runs_a_replay_tells_of_every_stream(
+    http: httpx.Client, alice: Party
+) -> None:
+    for _ in range(2):
+        answer = say(http, alice)
+    assert answer.headers["idempotent-replayed"] == "true"
+    assert answer.headers["x-parlance-streams-limit"] == "1000"
+    assert answer.headers["x-parlance-streams-remaining"] == "1000"
+
+
+@pytest.mark.usefixtures("fresh_prices")
+def test_a_replay_does_not_tell_the_credit_of_the_first_time(
+    http: httpx.Client, alice: Party
+) -> None:
+    price_book()
+    put_on_credit(alice)
+    pay(alice)
+    first, second = say(http, alice), say(http, alice)
+    assert first.headers["x-parlance-credit-remaining"] == "988"
+    assert second.headers["idempotent-replayed"] == "true"
+    assert "x-parlance-credit-remaining" not in second.headers
+
+
 @pytest.mark.parametrize(("url", "body"), EVERY_DIALECT, ids=[url for url, _ in EVERY_DIALECT])
 def test_every_dialect_has_it_and_replays_only_what_the_key_may_still_speak(
     http: httpx.Client,
@@ -118,6 +168,14 @@ def test_another_request_under_the_same_key_is_refused(
     error = refused.json()["error"]
     assert (error["code"], error["param"]) == ("idempotency_key_reused", "Idempotency-Key")
     assert charged() == [12]
+
+
+def test_another_form_of_the_answer_is_another_request(http: httpx.Client, alice: Party) -> None:
+    url = "/api/v1/services/aigc/multimodal-generation/generation"
+    headers = {**alice.headers, "Idempotency-Key": "one"}
+    asked = [headers, {**headers, "X-DashScope-SSE": "enable"}]
+    answers = [http.post(url, json=DASHSCOPE, headers=each).status_code for each in asked]
+    assert answers == [200, 422]
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "naïve".encode()])
@@ -203,6 +261,75 @@ def test_a_request_that_a_dead_process_left_is_taken_over(http: httpx.Client, al
 
     assert say(http, alice).status_code == 200
     assert charged() == [12, 12]
+
+
+def test_what_was_charged_is_not_spoken_again_though_its_answer_was_lost(
+    http: httpx.Client, alice: Party
+) -> None:
+    say(http, alice)
+    lost = {"is_running": True, "body": None, "leased_until": timezone.now()}
+    KeyedRequest.objects.update(**lost)
+
+    refused = say(http, alice)
+
+    assert refused.status_code == 409
+    assert refused.json()["error"]["code"] == "idempotency_answer_not_kept"
+    assert charged() == [12]
+
+
+def test_one_of_two_takes_over_what_a_dead_process_left(
+    alice: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both have seen that it is left behind before either takes it."""
+    dead, first, second = (
+        services.Claim(alice.tenant.id, alice.key.id, "one", "same", UUID(int=number))
+        for number in (1, 2, 3)
+    )
+    assert services.claim(dead) is None
+    KeyedRequest.objects.update(leased_until=timezone.now())
+    real, taken = services._is_abandoned, []
+
+    def meanwhile(found: KeyedRequest) -> bool:
+        if not taken:
+            taken.append(True)
+            assert services.claim(first) is None
+        return real(found) or found.request_id == dead.request_id
+
+    monkeypatch.setattr(services, "_is_abandoned", meanwhile)
+    answer = services.claim(second)
+
+    assert answer is not None
+    assert (answer.request_id, answer.is_running) == (first.request_id, True)
+    assert KeyedRequest.objects.get().request_id == first.request_id
+
+
+def test_an_answer_is_kept_past_a_cut_connection(
+    http: httpx.Client, alice: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its lease goes on meanwhile."""
+    real, held = services.keep, []
+    monkeypatch.setattr(services, "LEASE", timedelta(seconds=0.2))  # renewed at every fourth
+
+    def cut_twice(*asked: Any) -> bool:
+        held.append(KeyedRequest.objects.get().leased_until)
+        if len(held) < 3:
+            raise OperationalError("the connection was cut")
+        return real(*asked)
+
+    monkeypatch.setattr(services, "keep", cut_twice)
+    first = say(http, alice)
+    again = say(http, alice)
+    assert again.headers["x-parlance-first-request"] == first.headers["x-request-id"]
+    assert held[0] < held[2]
+    assert charged() == [12]
+
+
+def test_nothing_is_kept_or_let_go_of_before_the_ledger_knows(alice: Party) -> None:
+    early = services.Claim(alice.tenant.id, alice.key.id, "one", "same", UUID(int=1))
+    assert services.claim(early) is None
+    with pytest.raises(OperationalError):
+        services.keep(early, {}, b"")
+    assert KeyedRequest.objects.get().is_running
 
 
 def test_one_that_lasts_keeps_its_key(

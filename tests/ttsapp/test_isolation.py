@@ -86,7 +86,9 @@ DIALECTS = {
     "dashscope": (
         "api/v1/services/aigc/multimodal-generation/generation",
         "api/v1/services/audio/tts/customization",
-        *("api/v1/services/<path:rest>", "api-ws/v1/<path:rest>"),
+        "api/v1/services/audio/tts/SpeechSynthesizer",
+        *("api/v1/services/<path:rest>", "api/v1/<path:rest>"),
+        *("api-ws/v1/<path:rest>", "api-ws/<path:rest>"),
     ),
     "deepgram": ("v1/speak",),
     "elevenlabs": (

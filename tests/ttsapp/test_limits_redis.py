@@ -7,6 +7,7 @@ import os
 import socket
 import uuid
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 import redis.asyncio
@@ -14,7 +15,7 @@ from django.conf import LazySettings, settings
 from structlog.testing import capture_logs
 
 from ttsapp.limits import stores as module
-from ttsapp.limits.rules import Ask, Limit, Limits, Subject
+from ttsapp.limits.rules import Ask, Limit, Limits, Purse, Subject
 from ttsapp.limits.spending import counted, forget
 from ttsapp.limits.stores import Stores
 
@@ -100,6 +101,26 @@ async def test_streams_are_renewed_while_they_live_and_end_with_their_process(
 
 
 @pytest.mark.services
+async def test_what_ends_while_it_is_renewed_has_ended(
+    two: tuple[Stores, Stores], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    living = ask(name, concurrent_streams=1)
+    store, _ = await two[0].admit(living)
+    two[0].hold(store, living)
+    renew = store.renew
+
+    async def late(asks: list[Ask]) -> None:
+        await asyncio.sleep(0.05)
+        await renew(asks)
+
+    monkeypatch.setattr(store, "renew", late)
+    two[0]._renew_now()
+    await asyncio.sleep(0)
+    await two[0].release(store, living, 0, 0)
+    assert (await two[1].admit(ask(name, concurrent_streams=1)))[1].refusal is None
+
+
+@pytest.mark.services
 async def test_a_redis_that_forgot_its_scripts_is_told_them_again(
     two: tuple[Stores, Stores], name: str
 ) -> None:
@@ -173,6 +194,28 @@ def _free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+@pytest.mark.services
+async def test_what_is_read_again_is_not_told_to_a_redis_that_forgot(
+    two: tuple[Stores, Stores], name: str
+) -> None:
+    """Given a stream that holds budget and credit, when Redis forgets it while the ledger is read
+    again, then what that says, which is without what runs, is not taken for all there is."""
+    purse = Purse("EUR", funds=1000, cost=10, per_million=1_000_000)
+    wanted = replace(ask(name, hard_monthly_characters=10), purse=purse)
+    store, _ = await two[0].admit(wanted)
+    await two[0].tell_spent(store, wanted, 0, 0, again=False)
+    await two[0].tell_used(store, wanted, 0, again=False)
+    assert (await two[0].admit(wanted))[1].refusal is None
+    async with redis.asyncio.Redis.from_url(REDIS) as client:
+        await client.delete(*await client.keys(f"*{name}*"))
+
+    await two[0].tell_spent(store, wanted, 0, 0, again=True)
+    await two[0].tell_used(store, wanted, 0, again=True)
+
+    answer = (await two[0].admit(wanted))[1]
+    assert (answer.unknown, answer.is_credit_unknown) == ((0,), True)
 
 
 @pytest.mark.services

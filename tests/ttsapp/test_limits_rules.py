@@ -105,12 +105,59 @@ def test_a_stream_that_lives_keeps_its_place(bench: Bench) -> None:
     assert bench.admit(ask(concurrent_streams=1)).refusal is not None
 
 
-def test_renewing_what_has_ended_changes_nothing(bench: Bench) -> None:
-    ended = ask(concurrent_streams=1)
-    bench.admit(ended)
-    bench.end(ended)
-    bench.renew(ended)
-    assert bench.admit(ask(concurrent_streams=1)).refusal is None
+def test_a_stream_that_was_forgotten_is_counted_again_when_it_is_renewed(bench: Bench) -> None:
+    limits = {"concurrent_streams": 1, "hard_monthly_characters": 100}
+    living = ask(60, **limits)
+    bench.admit(living)
+    bench.wait(30_000)
+    bench.renew(living)
+    assert bench.admit(ask(10, **limits)).refusal == Refusal(Limit.STREAMS, 0, 1000)
+    more = ask(41, hard_monthly_characters=100)
+    assert bench.admit(more).refusal == Refusal(Limit.BUDGET, 0, 86_400_000)
+
+
+def test_a_stream_of_last_month_leaves_this_months_budget_alone(bench: Bench) -> None:
+    limits = {"hard_monthly_characters": 100}
+    old = ask(10, **limits)
+    bench.admit(old)
+    new = replace(ask(30, **limits), month="2027-02")
+    bench.admit(new)
+    bench.renew(old)
+    assert bench.admit(replace(ask(60, **limits), month="2027-02")).states[0].spent == 100
+
+
+def test_text_that_comes_is_held_of_a_budget(bench: Bench) -> None:
+    growing = ask(10, hard_monthly_characters=100)
+    bench.admit(growing)
+    assert bench.grow(replace(growing, characters=100), 90) is None
+    assert bench.admit(ask(1, hard_monthly_characters=100)).refusal.limit is Limit.BUDGET
+    bench.end(growing, charged=50)
+    assert bench.admit(ask(50, hard_monthly_characters=100)).states[0].spent == 100
+
+
+def test_text_that_a_budget_has_no_room_for_counts_with_nothing(bench: Bench) -> None:
+    limits = {"hard_monthly_characters": 100, "characters_per_minute": 1000}
+    growing = ask(10, **limits)
+    bench.admit(growing)
+    refusal = bench.grow(replace(growing, characters=101), 91)
+    assert refusal == Refusal(Limit.BUDGET, 0, 86_400_000)
+    (state,) = bench.admit(ask(5, **limits)).states
+    assert (state.characters, state.spent) == (15, 15)
+
+
+def test_text_that_comes_counts_with_the_minute_at_once(bench: Bench) -> None:
+    growing = ask(10, characters_per_minute=100)
+    bench.admit(growing)
+    assert bench.grow(replace(growing, characters=100), 90) is None
+    assert bench.admit(ask(1, characters_per_minute=100)).refusal.limit is Limit.CHARACTERS
+
+
+def test_a_keys_budget_refuses_text_that_comes(bench: Bench) -> None:
+    growing = ask(10, Limits(hard_monthly_characters=20), hard_monthly_characters=100)
+    bench.admit(growing)
+    assert bench.grow(replace(growing, characters=20), 10) is None
+    refusal = bench.grow(replace(growing, characters=21), 1)
+    assert refusal == Refusal(Limit.BUDGET, 1, 86_400_000)
 
 
 def test_a_budget_is_spent_by_what_is_charged(bench: Bench) -> None:
@@ -256,4 +303,7 @@ def test_both_stores_answer_alike(benches: Bench, steps: list[tuple[int, int, bo
     def end(bench: Bench, one: Ask) -> None:
         bench.end(one, charged=one.characters // 2, more=3)
 
-    answer_alike(benches, steps, lambda size: ask(size, key, **limits, **budget), end)
+    def grown(one: Ask, size: int) -> Ask:
+        return replace(one, characters=one.characters + size)
+
+    answer_alike(benches, steps, lambda size: ask(size, key, **limits, **budget), end, grown)

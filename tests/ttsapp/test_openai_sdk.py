@@ -137,6 +137,20 @@ def test_a_client_that_retries_outlasts_an_engine_that_was_away(
         assert say(patient).content == spoken(5)
 
 
+def test_a_client_gives_up_on_a_long_wait_at_once(
+    base: str, alice: Party, engine: ScriptedEngine
+) -> None:
+    busy = pb.Error(code="engine_full", message="full", retryable=True, retry_after_ms=300_000)
+    engine.script.error = busy
+    with (
+        openai.OpenAI(base_url=f"{base}/v1", api_key=alice.secret, max_retries=2) as client,
+        pytest.raises(openai.InternalServerError) as refusal,
+    ):
+        say(client)
+    assert refusal.value.response.headers["retry-after"] == "300"
+    assert len(engine.heard) == 1
+
+
 def _is_away(client: openai.OpenAI) -> bool:
     try:
         say(client)

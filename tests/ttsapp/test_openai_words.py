@@ -142,3 +142,55 @@ def test_captions_end_with_sentences_and_before_silences_and_stay_short() -> Non
         "00:00:03.300 --> 00:00:03.500\nNext",
         "00:00:05.000 --> 00:00:05.200\n&lt;later&gt;\n",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "cues"),
+    [
+        (
+            "Mr. Jones met Mrs. Lee. They spoke for an hour, e.g. about boats.",
+            ["Mr. Jones met Mrs. Lee.", "They spoke for an hour, e.g. about boats."],
+        ),
+        (
+            "Really?! Yes... perhaps. It was I. Then I left.",
+            ["Really?!", "Yes... perhaps.", "It was I.", "Then I left."],
+        ),
+        ("“Go!” he said. 👋 See No. 5.", ["“Go!” he said. 👋", "See No. 5."]),
+    ],
+)
+def test_captions_end_where_speech_is_cut_into_sentences(
+    http: httpx.Client, alice: Party, text: str, cues: Any
+) -> None:
+    fields = {"input": text, "language": "en", "word_timestamps": ...}
+    answer = say(http, alice, response_format="vtt", **fields)
+    shown = [block.split("\n", 1)[1].strip() for block in answer.text.split("\n\n")[1:]]
+    assert shown == cues
+
+
+def test_captions_show_every_sign_of_the_text(http: httpx.Client, alice: Party) -> None:
+    text = "Salt & pepper 😀 — 5 % off! 👋"
+    answer = say(http, alice, input=text, response_format="vtt", word_timestamps=...)
+    shown = answer.text.split("\n", 3)[3]
+    assert " ".join(shown.split()) == text.replace("&", "&amp;")
+
+
+def test_captions_keep_what_nobody_says_with_what_it_follows() -> None:
+    words = [
+        Word("Bye!", 0, 200),
+        Word("👋", 200, 200),
+        Word("*", 3000, 3000),
+        Word("Next", 3000, 3200),
+        Word("...", 3200, 3200),
+        Word("more", 4100, 4300),
+    ]
+    assert captions(words, "vtt").split("\n\n") == [
+        "WEBVTT",
+        "00:00:00.000 --> 00:00:00.200\nBye! 👋",
+        "00:00:03.000 --> 00:00:03.200\n* Next ...",
+        "00:00:04.100 --> 00:00:04.300\nmore\n",
+    ]
+
+
+def test_captions_put_no_blanks_where_the_text_has_none() -> None:
+    words = [Word("你", 0, 200, goes_on=True), Word("好", 200, 400), Word("ok", 400, 600)]
+    assert "\n你好 ok\n" in captions(words, "vtt")

@@ -8,7 +8,7 @@ import pytest
 
 from billing import reports
 from billing.reports import Used
-from billing.selectors import charges
+from billing.selectors import Settled, charges, settled
 from tests.ttsapp.conftest import Party
 from tests.ttsapp.seeded import use
 from ttsapp.console.charts import Bar, chart
@@ -95,4 +95,5 @@ def test_charges_are_of_ones_own_requests(alice: Party, bob: Party) -> None:
     mine = use(alice.tenant, alice.key, NOON, characters=12)
     refused = use(alice.tenant, alice.key, NOON, "refused")
     theirs = use(bob.tenant, bob.key, NOON, characters=34)
+    assert settled(alice.tenant.pk, [mine, refused, theirs]) == {mine: Settled(12, 0)}
     assert charges(alice.tenant.pk, [mine, refused, theirs]) == {mine: 12}

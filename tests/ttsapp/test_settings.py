@@ -269,7 +269,7 @@ def start(tmp_path: Path, **variables: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_embedded_default(tmp_path: Path) -> None:
-    assert start(tmp_path).stdout == "False 0 [] InMemoryChannelLayer filesystem://\n"
+    assert start(tmp_path).stdout == "False 0 [] InMemoryChannelLayer folder://\n"
 
 
 def test_behind_https_on_a_server(tmp_path: Path) -> None:

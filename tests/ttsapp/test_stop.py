@@ -142,6 +142,6 @@ def test_who_comes_during_the_grace_is_refused(
 def is_refused(address: str) -> bool:
     try:
         httpx.get(f"http://{address}/livez")
-    except (httpx.ConnectError, httpx.ReadError):  # reset, where it was about to be taken
+    except (httpx.ConnectError, httpx.ReadError, httpx.RemoteProtocolError):  # or about to be taken
         return True
     return False

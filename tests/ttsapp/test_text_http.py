@@ -33,7 +33,7 @@ def silence(milliseconds: int) -> bytes:
 
 def test_clean_up(http: httpx.Client, alice: Party, engine: ScriptedEngine) -> None:
     response = say(http, alice, "“Hello”\u200b there 😀!")
-    assert heard(engine) == ['"Hello" there !']
+    assert heard(engine) == ['"Hello" there!']
     # What was sent is what is charged.
     assert response.headers["x-parlance-characters"] == "17"
     assert UsageEvent.objects.get().billed_characters == 17

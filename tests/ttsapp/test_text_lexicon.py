@@ -52,11 +52,11 @@ def test_only_the_tenant_hears_it(
 def test_changes_are_heard_within_a_second(http: httpx.Client, alice: Party) -> None:
     assert said(http, alice) == "We use SQL."
     row = add_word(SYSTEM, alice.tenant, "SQL", "sequel")
-    eventually(lambda: said(http, alice) == "We use sequel.", seconds=2)
+    eventually(lambda: said(http, alice) == "We use sequel.")
     change_word(SYSTEM, row, "squeal", is_case_sensitive=False)
-    eventually(lambda: said(http, alice) == "We use squeal.", seconds=2)
+    eventually(lambda: said(http, alice) == "We use squeal.")
     remove_word(SYSTEM, row)
-    eventually(lambda: said(http, alice) == "We use SQL.", seconds=2)
+    eventually(lambda: said(http, alice) == "We use SQL.")
 
 
 def test_it_can_be_left_out(http: httpx.Client, alice: Party) -> None:

@@ -33,9 +33,9 @@ def refusal(text: str, markup: Markup = Markup.SSML) -> str:
 
 def test_it_works() -> None:
     found = prepare("Hello  “there”. 😀", ENGLISH)
-    assert spoken(found) == [(0, 1.0, 'Hello "there". ')]
+    assert spoken(found) == [(0, 1.0, 'Hello "there".')]
     assert (found.characters, found.language) == (17, "en")
-    assert found.segments[0].original(6, 13) == (7, 14)
+    assert found.segments[0].mapped.range(6, 13) == (7, 14)
 
 
 def test_a_silent_text_has_no_segments() -> None:
@@ -73,7 +73,7 @@ def test_lexicon_comes_before_numbers() -> None:
     options = TextOptions(language="en", is_normalised=True, lexicon=lexicon)
     found = prepare("NGINX over 5G at 5, and it is IT.", options)
     assert spoken(found) == [(0, 1.0, "engine x over five gee at five, and it is eye tee.")]
-    assert found.segments[0].original(0, 8) == (0, 5)
+    assert found.segments[0].mapped.range(0, 8) == (0, 5)
 
 
 def test_lexicon_without_numbers() -> None:
@@ -113,8 +113,11 @@ def test_ssml() -> None:
         (0, 0.75, "Slow."),
         (0, 1.0, " World Wide Web"),
     ]
-    last = found.segments[-1]
-    assert [text[slice(*last.original(1, 6))], text[slice(*last.original(7, 15))]] == ["WWW", "WWW"]
+    last = found.segments[-1].mapped
+    assert [text[slice(*last.range(1, 6))], text[slice(*last.range(7, 15))]] == [
+        "WWW",
+        "WWW",
+    ]
     # All but the tags: an entity is five characters of the text, an alias counts as it is spoken.
     assert found.characters == len("Tom &amp; Jo. Call 42. Slow. World Wide Web")
 
@@ -129,6 +132,53 @@ def test_ssml_readings() -> None:
     for reading, words in said.items():
         found = ssml(f'<speak><say-as interpret-as="{reading}">AB1</say-as></speak>')
         assert found.segments[0].text == words
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ("9①", "nine one"),
+        ("9²", "nine two"),
+        ("4 ①", "four, one"),
+        ("①", "one"),
+        ("٤ 2", "four, two"),
+    ],
+)
+def test_ssml_digits_of_any_shape(written: str, words: str) -> None:
+    found = ssml(f'<speak><say-as interpret-as="digits">{written}</say-as></speak>')
+    assert found.segments[0].text == words
+    assert found.segments[0].mapped.range(0, len(words)) == (37, 37 + len(written))
+
+
+@pytest.mark.parametrize("reading", ["characters", "spell-out"])
+def test_ssml_characters_of_any_shape(reading: str) -> None:
+    found = ssml(f'<speak><say-as interpret-as="{reading}">a①²</say-as></speak>')
+    assert found.segments[0].text == "A one two"
+
+
+@pytest.mark.parametrize(
+    ("inner", "words"),
+    [
+        ("<![CDATA[& b]]>", "& b"),
+        ("a<![CDATA[&]]>", "a&"),
+        ("<![CDATA[&amp;]]> &amp; c;", "&amp; & c;"),
+        ("<![CDATA[a\n&\n&]]>", "a\n&\n&"),
+    ],
+)
+def test_ssml_says_what_is_in_cdata_as_it_stands(inner: str, words: str) -> None:
+    found = ssml(f"<speak>{inner}</speak>")
+    assert found.segments[0].text == words
+
+
+def test_ssml_keeps_the_place_of_what_is_in_cdata() -> None:
+    text = "<speak>é<![CDATA[& b]]></speak>"
+    found = ssml(text).segments[0].mapped
+    assert (found.text, text[slice(*found.range(1, 4))]) == ("é& b", "& b")
+
+
+def test_ssml_replaces_what_is_in_cdata() -> None:
+    found = ssml('<speak><sub alias="and"><![CDATA[&]]></sub></speak>')
+    assert found.segments[0].text == "and"
 
 
 def test_ssml_normalises_across_entities() -> None:
@@ -193,3 +243,41 @@ def test_every_segment_knows_its_place(text: str, is_normalised: bool, language:
 def test_odd_ssml_is_refused_or_read(text: str) -> None:
     with suppress(ApiError):
         ssml(f"<speak>{text}</speak>")
+
+
+@pytest.mark.parametrize(
+    ("language", "reading", "written", "spoken"),
+    [
+        ("en", 'interpret-as="telephone"', "911", "nine one one"),
+        (
+            "en",
+            'interpret-as="telephone"',
+            "+1 555-0100",
+            "plus one, five five five, zero one zero zero",
+        ),
+        ("en", 'interpret-as="telephone"', "1-800-FLOWERS", "one, eight zero zero, FLOWERS"),
+        ("zh", 'interpret-as="telephone"', "110", "一一零"),
+        ("en", 'interpret-as="date" format="dmy"', "3/4/24", "April third, twenty twenty-four"),
+        ("en", 'interpret-as="date" format="mdy"', "3/4/24", "March fourth, twenty twenty-four"),
+        (
+            "de",
+            'interpret-as="date" format="mdy"',
+            "3/4/2024",
+            "vierter März zweitausendvierundzwanzig",
+        ),
+        ("zh", 'interpret-as="date" format="dmy"', "3/4/2024", "二零二四年四月三日"),
+        ("en", 'interpret-as="verbatim"', "AB", "A B"),
+    ],
+)
+def test_telephones_and_dates_as_they_are_said_to_be(
+    language: str, reading: str, written: str, spoken: str
+) -> None:
+    text = f"<speak><say-as {reading}>{written}</say-as></speak>"
+    options = TextOptions(language=language, markup=Markup.SSML)
+    assert [segment.text for segment in prepare(text, options).segments] == [spoken]
+
+
+def test_a_date_in_an_order_that_there_is_not() -> None:
+    text = '<speak><say-as interpret-as="date" format="yyyy">1</say-as></speak>'
+    with pytest.raises(ApiError, match="format 'yyyy' is unknown"):
+        prepare(text, TextOptions(markup=Markup.SSML))

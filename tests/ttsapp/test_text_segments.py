@@ -183,3 +183,10 @@ def test_cuts_of_live_text_change_nothing(
 
 def starts(parts: list[str]) -> list[int]:
     return [sum(map(len, parts[:place])) for place in range(len(parts))]
+
+
+def test_no_cut_is_inside_of_a_pause() -> None:
+    text = "so it went on and on " * 6 + '<break time="1s"/> and then it ended at last'
+    parts = split(text, "en", 140)
+    assert "".join(parts) == text
+    assert [part for part in parts if "<break" in part and "/>" not in part] == []

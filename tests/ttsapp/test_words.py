@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from gpu_engine.proto import engine_pb2 as pb
 from tests.ttsapp.contexts import heard, texts, words
 from tests.ttsapp.scripted_engine import Script, ScriptedEngine
 from ttsapp.speech.context import Context
-from ttsapp.speech.events import Audio, Event, Word, Words
+from ttsapp.speech.events import Audio, Done, Event, Failed, Flushed, Word, Words
 from ttsapp.speech.feed import TextMode
 from ttsapp.speech.order import Order
 from ttsapp.speech.text.markup import Markup
@@ -82,6 +84,41 @@ async def test_text_that_is_spoken_as_it_comes_has_words_too(
         context.append(token)
     context.finish()
     assert [word.text for word in words(await heard(context))] == ["Hello", "there."]
+
+
+@pytest.mark.parametrize("mode", TextMode)
+async def test_signs_behind_all_that_is_spoken_are_told_where_it_ends(
+    order: Order, engine: ScriptedEngine, mode: TextMode
+) -> None:
+    engine.script = TELLS
+    context = Context(wanted(order), mode=mode)
+    context.append("Hello there.")
+    context.flush("1")
+    context.append(" 👋 ...")
+    context.flush("2")
+    context.append(" \u200b")
+    context.finish()
+    events = await heard(context)
+    assert texts(engine) == ["Hello there."]
+    assert words(events)[1:] == [
+        Word("there.", 200, 400),
+        Word("👋", 400, 400),
+        Word("...", 400, 400),
+    ]
+    order_told = [type(event) for event in events if not isinstance(event, Audio)]
+    assert order_told == [Words, Flushed, Words, Flushed, Done]
+
+
+async def test_signs_before_anything_is_spoken_are_told_of_nobody(
+    order: Order, engine: ScriptedEngine
+) -> None:
+    engine.script = TELLS
+    context = Context(wanted(order))
+    context.append("👋")
+    context.finish()
+    (failed,) = await heard(context)
+    assert isinstance(failed, Failed)
+    assert failed.error.code == "empty_input"
 
 
 async def test_no_word_is_told_of_a_cancelled_context(order: Order, engine: ScriptedEngine) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,6 +13,7 @@ from django.conf import settings
 from django.db.models import Count, Exists, Min, OuterRef, Q
 
 from billing import money
+from billing.budgets import Budget, budget
 from billing.credit import prepaid
 from billing.credit.prepaid import Account
 from billing.prices.selectors import earned
@@ -22,6 +24,7 @@ from ttsapp import ids
 from ttsapp.alerts.models import Delivery, SeenNetwork
 from ttsapp.engine import client
 from ttsapp.errors import ApiError
+from ttsapp.keys.models import ApiKey
 from ttsapp.speech import history
 from ttsapp.speech.models import RequestLog
 from ttsapp.tenants.models import Tenant
@@ -31,6 +34,10 @@ SOON, HOUR, DAY = timedelta(minutes=5), timedelta(hours=1), timedelta(days=1)
 # Below these, a share or a ratio says nothing.
 FEWEST_REQUESTS, FEWEST_CHARACTERS = 20, 10_000
 FAILED_OFTEN = 3
+# Of a budget: from here on it is named beside one that is used up further.
+FAR_PERCENT = 80
+# Of credit that is not used: what is left lasts, and a figure says so where none would alarm.
+FOR_LONG_DAYS = 3650.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +105,28 @@ def disk(now: datetime) -> Iterator[Measured]:
 
 
 def budgets(now: datetime) -> Iterator[Measured]:
+    """Of each tenant that has some, its own and its keys': the one that is used up furthest counts,
+    and the others that are far are named too."""
     limited = Q(hard_monthly_characters__isnull=False) | Q(soft_monthly_characters__isnull=False)
     month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    charged = _charged(month, now)
+    found: defaultdict[int, list[tuple[float, str]]] = defaultdict(list)
+    by_tenant, by_key = (_charged(month, now, by) for by in ("tenant_id", "key_id"))
     for tenant in Tenant.objects.filter(limited):
-        most = tenant.hard_monthly_characters or tenant.soft_monthly_characters
-        assert most is not None
-        used = charged.get(tenant.pk, 0)
-        share = 100 * used / most
-        text = f"{used:,} of {most:,} characters this month: {share:.0f} %"
-        yield Measured(share, text, tenant.pk)
+        found[tenant.pk].append(_used_up(budget(tenant, by_tenant.get(tenant.pk, 0))))
+    keys = ApiKey.objects.filter(limited, revoked_at=None).exclude(expires_at__lte=now)
+    for key in keys:
+        name = f"key {key.name}: "
+        found[key.tenant_id].append(_used_up(budget(key, by_key.get(key.pk, 0)), name))
+    for tenant_id, shares in found.items():
+        (first, text), *others = sorted(shares, key=lambda each: -each[0])
+        far = [text for share, text in others if share >= FAR_PERCENT]
+        yield Measured(first, "; ".join([text, *far])[:300], tenant_id)
+
+
+def _used_up(found: Budget, whose: str = "") -> tuple[float, str]:
+    share = found.percent or 0.0
+    text = f"{whose}{found.used:,} of {found.most:,} characters this month: {share:.0f} %"
+    return share, text
 
 
 def credit(now: datetime) -> Iterator[Measured]:
@@ -128,7 +147,7 @@ def _lasts(account: Account, daily: float) -> Measured:
     if left <= 0:
         return Measured(0, f"{text}: requests to speak are refused", account.tenant_id)
     if not daily:
-        return Measured(None, f"{text}, and none used lately", account.tenant_id)
+        return Measured(FOR_LONG_DAYS, f"{text}, and none used lately", account.tenant_id)
     return Measured(left / daily, f"{text}, for {left / daily:,.1f} days", account.tenant_id)
 
 
@@ -170,9 +189,9 @@ def consents(now: datetime) -> Iterator[Measured]:
         yield Measured(days, f"the next ends on {row['first']:%Y-%m-%d}", row["tenant"])
 
 
-def _charged(since: datetime, until: datetime) -> dict[int, int]:
-    rows = rollups.sums(since, until, ("billed_characters",), ("tenant_id",))
-    return {row["tenant_id"]: row["billed_characters"] for row in rows}
+def _charged(since: datetime, until: datetime, by: str = "tenant_id") -> dict[int, int]:
+    rows = rollups.sums(since, until, ("billed_characters",), (by,))
+    return {row[by]: row["billed_characters"] for row in rows}
 
 
 async def _statuses() -> list[EngineStatus | ApiError]:

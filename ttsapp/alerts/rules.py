@@ -106,7 +106,7 @@ RULES = (
     ),
     Rule(
         "budget", "A budget is used up", "%", 50, 100, measures.budgets,
-        "Of the month's hard limit, or of the soft one where there is no hard one.",
+        "Of the month's hard limit, or of the soft one where there is no hard one; keys' own too.",
         of_tenants=True, steps=(50, 80, 100), nothing="no budget is set",
     ),
     Rule(

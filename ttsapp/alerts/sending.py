@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from urllib.parse import SplitResult
 
 import structlog
+from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from ttsapp import outgoing
-from ttsapp.alerts import selectors, webhooks
+from ttsapp.alerts import problems, selectors, webhooks
 from ttsapp.alerts.models import Delivery
 from ttsapp.errors import ApiError, invalid
 
@@ -48,6 +49,15 @@ def checked(url: str) -> SplitResult:
         )
         raise invalid(message, "url")
     return place
+
+
+def check_public(url: str) -> None:
+    """The same of an address that somebody enters, and 400 too for one that says by itself that it
+    leads into our own network. What a name stands for is seen at each delivery."""
+    host = checked(url).hostname or ""
+    if not outgoing.may_lead_out(host, settings.WEBHOOK_NETWORKS):
+        message = "url leads into a private network: name an address that the internet can reach."
+        raise invalid(message, "url", "address_not_allowed")
 
 
 _round = threading.Lock()
@@ -81,7 +91,7 @@ def deliver(due: Iterable[Delivery]) -> int:
     arrived = 0
     with ThreadPoolExecutor(LANES, "webhooks") as pool:
         for done in pool.map(_sent, lanes.values()):
-            arrived += sum(_note(delivery, outcome) for delivery, outcome in done)
+            arrived += sum(_noted(delivery, outcome) for delivery, outcome in done)
     return arrived
 
 
@@ -102,8 +112,10 @@ def _outcome(delivery: Delivery) -> Outcome:
         return Outcome(None, error.message)
     except outgoing.PrivateAddressError:
         return Outcome(None, "It leads into a private network.")
+    except InvalidToken:
+        return Outcome(None, "Its secret cannot be read here: give the webhook a new one.")
     except (OSError, http.client.HTTPException, ValueError) as error:
-        return Outcome(None, str(error) or type(error).__name__)
+        return Outcome(None, problems.said(error))
 
 
 def _posted(delivery: Delivery) -> int:
@@ -113,6 +125,15 @@ def _posted(delivery: Delivery) -> int:
     with outgoing.connection(place, SECONDS, settings.WEBHOOK_NETWORKS) as line:
         line.request("POST", outgoing.target(place), delivery.body.encode(), headers)
         return line.getresponse().status
+
+
+def _noted(delivery: Delivery, outcome: Outcome) -> bool:
+    """Each by itself: what cannot be written of one leaves the others' rows as they ought to be."""
+    try:
+        return _note(delivery, outcome)
+    except DatabaseError as error:
+        log.error("a webhook's delivery could not be noted", id=str(delivery.pk), error=str(error))
+        return False
 
 
 def _note(delivery: Delivery, outcome: Outcome) -> bool:

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from ttsapp import ciphers, ids
+from ttsapp import ciphers, ids, locks
 from ttsapp.alerts.models import Delivery, Webhook
 from ttsapp.audit.actions import Action
 from ttsapp.audit.services import Actor, record
@@ -33,6 +33,7 @@ PAUSES = tuple(timedelta(minutes=m) for m in (1, 5, 30, 120, 360, 1440))
 @transaction.atomic
 def create(actor: Actor, tenant: Tenant | None, url: str) -> Webhook:
     """Raises ApiError 400 beyond MOST of them."""
+    locks.hold(f"webhooks of {tenant.pk if tenant else None}")
     if Webhook.objects.filter(tenant=tenant).count() >= MOST:
         raise invalid(f"At most {MOST} webhooks: remove one first.", "url", "too_many_webhooks")
     secret = ciphers.encrypt(PURPOSE, _new_secret())
@@ -99,7 +100,7 @@ def failed(delivery: Delivery, status: int | None, problem: str, now: datetime) 
     """It is tried again after a growing pause, and given up after the last."""
     later = now + PAUSES[delivery.attempts] if delivery.attempts < len(PAUSES) else None
     Delivery.objects.filter(pk=delivery.pk).update(
-        next_at=later, status=status, problem=problem[:300], attempts=delivery.attempts + 1
+        next_at=later, status=status, problem=_shown(problem), attempts=delivery.attempts + 1
     )
 
 
@@ -136,6 +137,11 @@ def _delivery(webhook: Webhook, event: str, data: Mapping[str, Any]) -> Delivery
     at = timezone.now().isoformat(timespec="seconds")
     body = msgspec.json.encode({"type": event, "timestamp": at, "data": dict(data)}).decode()
     return Delivery(id=ids.uuid7(), webhook=webhook, event=event, body=body)
+
+
+def _shown(problem: str) -> str:
+    """May quote what a receiver answered, which may be anything: Postgres takes no NUL."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in problem[:300])
 
 
 def _new_secret() -> str:

@@ -10,6 +10,7 @@ from django.db.models import Model, QuerySet
 from django.http.response import HttpResponseBase
 from rest_framework import viewsets
 from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import ValidationError as RefusedError
 from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -33,6 +34,17 @@ class Pages(CursorPagination):
     ) -> list[Any] | None:
         self._model: type[Model] = queryset.model
         return super().paginate_queryset(queryset, request, view)
+
+    def get_page_size(self, request: Request) -> int:
+        """Raises ValidationError for what the framework would take for something else."""
+        text = request.query_params.get(self.page_size_query_param)
+        if text is None:
+            return self.page_size
+        is_whole = text.isascii() and text.isdigit() and len(text) <= 3
+        if not (is_whole and 1 <= int(text) <= self.max_page_size):
+            message = f"Choose a whole number from 1 to {self.max_page_size}."
+            raise RefusedError({self.page_size_query_param: message})
+        return int(text)
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         """The framework's says `nullable`, which OpenAPI 3.1 does not know."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import structlog
 from django.core.exceptions import PermissionDenied
-from django.db import OperationalError
+from django.db import DataError, InterfaceError, OperationalError
 from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -55,9 +55,11 @@ def _known(error: Exception) -> ApiError | None:
             return ApiError(404, "not_found", "There is nothing at this address that is yours.")
         case PermissionDenied():
             return ApiError(403, "forbidden", "You may not do this.")
-        case OperationalError():
+        case OperationalError() | InterfaceError():
             log.error("the database does not answer", error=repr(error))
             return database.unavailable()
+        case DataError():
+            return database.refused(error)
     return None
 
 

@@ -6,6 +6,7 @@ from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from ttsapp.api import documents
+from ttsapp.api.views.aliases import Aliases
 from ttsapp.api.views.audit import Audit
 from ttsapp.api.views.billing import BillingView, DocumentsView
 from ttsapp.api.views.consents import Consents
@@ -22,6 +23,7 @@ from ttsapp.api.views.voices import VoicesView
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 router.register("tenants", TenantsView, "tenants")
+router.register("tenants/<slug:tenant>/aliases", Aliases, "aliases")
 router.register("tenants/<slug:tenant>/billing", BillingView, "billing")
 router.register("tenants/<slug:tenant>/documents", DocumentsView, "documents")
 router.register("tenants/<slug:tenant>/consents", Consents, "consents")

@@ -15,6 +15,7 @@ from django.views.decorators.cache import never_cache
 from ttsapp import database
 from ttsapp.errors import ApiError
 from ttsapp.http import error_response
+from ttsapp.keys.authentication import SUSPENDED
 from ttsapp.tenants import selectors
 from ttsapp.tenants.models import Membership, Permission, PlatformPermission, PlatformRole
 
@@ -147,5 +148,5 @@ async def _admit(request: HttpRequest, slug: str, permission: Permission) -> Mem
     if not membership.may(permission):
         raise ApiError(403, "forbidden", "Your role does not allow this.")
     if permission is Permission.SPEAK and membership.tenant.suspended_at is not None:
-        raise ApiError(403, "tenant_suspended", "This account is suspended.")
+        raise ApiError(403, "tenant_suspended", SUSPENDED)
     return membership

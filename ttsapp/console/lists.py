@@ -22,6 +22,7 @@ OF_TENANT: dict[str, tuple[str, ...]] = {
     "requests": ("ended", "key", "code", *_DAYS),
     "audit": ("action", "actor", *_DAYS),
     "voices": ("q", "owner"),
+    "pronunciations": ("q",),
     "usage": _DAYS,
     "keys": ("q", "state"),
     **dict.fromkeys(("members", "consents", "webhooks", "alerts"), ()),

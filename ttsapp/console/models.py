@@ -44,3 +44,46 @@ class SavedView(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} of {self.page}"
+
+
+class EngineSample(models.Model):
+    """An engine as the worker found it in some minute: what the engines page shows of the time
+    before it was opened. Counters are the engine's own, since its core started."""
+
+    at = models.DateTimeField()
+    engine_id = models.CharField(max_length=100)
+    streams = models.PositiveIntegerField()
+    capacity = models.PositiveIntegerField()
+    waiting = models.PositiveIntegerField()
+    busy_seconds = models.FloatField()
+    core_restarts = models.PositiveIntegerField()
+
+    class Meta:
+        # One engine's last hour; and all that is too old.
+        indexes = (
+            models.Index(fields=["engine_id", "at"], name="samples_of_an_engine"),
+            models.Index(fields=["at"], name="samples_by_time"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.engine_id} at {self.at}"
+
+
+class SpokenHour(models.Model):
+    """One hour of all tenants together. Kept by the worker, so that no page adds up a thousand
+    tenants' rows or sorts a day's requests. `noted_at`: what came later is not in it."""
+
+    hour = models.DateTimeField(primary_key=True)
+    noted_at = models.DateTimeField()
+    requests = models.PositiveBigIntegerField()
+    failures = models.PositiveBigIntegerField()
+    billed_characters = models.PositiveBigIntegerField()
+    audio_ms = models.PositiveBigIntegerField()
+    interrupted = models.PositiveBigIntegerField(help_text="Requests whose playback had a gap.")
+    # To first audio, in milliseconds.
+    p50 = models.PositiveIntegerField(null=True)
+    p95 = models.PositiveIntegerField(null=True)
+    p99 = models.PositiveIntegerField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.hour}"

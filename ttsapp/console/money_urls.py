@@ -28,6 +28,7 @@ of_platform = [
     path("costs.csv", costs.costs_csv, {"what": "days"}, name="costs_csv"),
     path("costs/tenants.csv", costs.costs_csv, {"what": "tenants"}, name="cost_tenants_csv"),
     path("costs/voices.csv", costs.costs_csv, {"what": "voices"}, name="cost_voices_csv"),
+    path("costs/whose", costs.cost_parts, name="cost_parts"),
     path("costs/settings", cost_settings.cost_settings, name="cost_settings"),
     path("costs/settings/<slug:what>", cost_settings.add_cost, name="add_cost"),
     path(

@@ -89,3 +89,8 @@ class PeriodForm(DatesForm):
 def today() -> datetime:
     """Midnight, UTC."""
     return timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def month() -> datetime:
+    """The beginning of this one, UTC."""
+    return today().replace(day=1)

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.functional import SimpleLazyObject
 
-from ttsapp.console import lists, navigation
+from ttsapp.console import credit, lists, navigation
 from ttsapp.tenants import selectors as tenants
 from ttsapp.tenants.models import Membership, PlatformRole, Role, Tenant
 
@@ -29,6 +29,7 @@ def page(
     around = {
         "place": tenant.name,
         "tenant": tenant,
+        "credit_banner": SimpleLazyObject(partial(credit.banner, tenant)),
         "role": membership.role,
         "may": _named(permissions),
         "links": navigation.of_tenant(tenant.slug, content.get("page", name), permissions),

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from ttsapp import locks
 from ttsapp.audit.actions import Action
 from ttsapp.audit.services import Actor, record
 from ttsapp.console import lists, navigation
@@ -59,6 +60,7 @@ def remove(request: HttpRequest, place: Place, view_id: UUID) -> HttpResponse:
 
 @transaction.atomic
 def _save(user: User, place: Place, page: str, name: str, query: str, *, is_shared: bool) -> None:
+    locks.hold(f"views of {user.pk}")
     own = SavedView.objects.filter(user=user, tenant=place.tenant)
     own.filter(page=page, name=name).delete()
     for old in own.order_by("-id")[MOST_VIEWS - 1 :]:

@@ -36,7 +36,7 @@ class WebhookForm(forms.Form):
     def clean_url(self) -> str:
         url = str(self.cleaned_data["url"])
         try:
-            sending.checked(url)
+            sending.check_public(url)
         except ApiError as error:
             raise forms.ValidationError(error.message) from None
         return url

@@ -22,14 +22,19 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """Lives under `/name`, and at the root under the paths that are its alone."""
+    """Lives under `/name`, and at the root under the paths that are its alone. `key_header`: how
+    its clients send a key."""
 
     name: str
     roots: tuple[str, ...]
     render: Callable[[ApiError], Rendered]
+    key_header: str = "Authorization: Bearer KEY"
 
     def owns(self, path: str) -> bool:
-        return is_under(path, f"/{self.name}") or any(is_under(path, root) for root in self.roots)
+        return self.is_named_in(path) or any(is_under(path, root) for root in self.roots)
+
+    def is_named_in(self, path: str) -> bool:
+        return is_under(path, f"/{self.name}")
 
 
 def is_under(path: str, root: str) -> bool:

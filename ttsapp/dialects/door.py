@@ -1,4 +1,4 @@
-"""The only door to the API's views: one method, a valid key, errors in the dialect's own shape."""
+"""The only door to the API's views: its methods, a valid key, errors in the dialect's own shape."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
+from django.db import DataError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from ttsapp import background, database, stopping
-from ttsapp.dialects import cors
+from ttsapp.dialects import cors, registry
 from ttsapp.dialects.dialect import Dialect
-from ttsapp.errors import ApiError
+from ttsapp.errors import ApiError, invalid
 from ttsapp.http import error_response, request_id
 from ttsapp.keys import credentials
 from ttsapp.keys.authentication import Caller, authenticate
@@ -33,6 +34,23 @@ def endpoint(
     """`scope`: what an access token must be good for to be let in beside keys."""
 
     def decorate(view: KeyedView[Rest]) -> View[Rest]:
+        async def keyed(
+            request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs
+        ) -> HttpResponseBase:
+            credential = credentials.of_request(request)
+            needs, header = _needs(request), dialect.key_header
+            caller = await authenticate(credential, scope, needs=needs, key_header=header)
+            return await view(request, caller, *args, **kwargs)
+
+        return open_endpoint(dialect, *methods)(wraps(view)(keyed))
+
+    return decorate
+
+
+def open_endpoint(dialect: Dialect, *methods: str) -> Callable[[View[Rest]], View[Rest]]:
+    """The same for what needs no key."""
+
+    def decorate(view: View[Rest]) -> View[Rest]:
         @wraps(view)
         async def guarded(
             request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs
@@ -48,14 +66,15 @@ def endpoint(
         ) -> HttpResponseBase:
             try:
                 _check_method(request, methods)
-                credential = credentials.of_request(request)
-                caller = await authenticate(credential, scope, needs=_needs(request))
-                return await view(request, caller, *args, **kwargs)
+                _check_query(request)
+                return await view(request, *args, **kwargs)
             except ApiError as error:
                 response = error_response(error, dialect)
                 if error.status == 405:
                     response["Allow"] = ", ".join(methods)
                 return response
+            except DataError as error:
+                return error_response(database.refused(error), dialect)
             except asyncio.CancelledError:
                 if not stopping.is_cut():
                     raise
@@ -66,14 +85,12 @@ def endpoint(
     return decorate
 
 
-def nothing_here(dialect: Dialect) -> View[...]:
-    """404 in the dialect's shape, for what else lies under its prefix."""
-
-    async def view(request: HttpRequest, **_: Any) -> HttpResponse:
-        message = f"There is no {request.method} {request.path[:200]} here."
-        return error_response(ApiError(404, "unknown_url", message), dialect)
-
-    return view
+async def nothing_here(request: HttpRequest, **_: Any) -> HttpResponse:
+    """404 in the shape of the dialect whose address it is, for what else lies under its prefix."""
+    message = f"There is no {request.method} {request.path[:200]} here."
+    response = error_response(ApiError(404, "unknown_url", message), registry.of_request(request))
+    cors.expose(response)
+    return response
 
 
 def note_refusal(caller: Caller, transport: str, error: ApiError) -> None:
@@ -91,3 +108,11 @@ def _check_method(request: HttpRequest, methods: tuple[str, ...]) -> None:
         allowed = " or ".join(methods)
         message = f"Use {allowed} here, not {request.method}."
         raise ApiError(405, "method_not_allowed", message)
+
+
+def _check_query(request: HttpRequest) -> None:
+    if "%00" not in request.META["QUERY_STRING"]:
+        return
+    for name, values in request.GET.lists():
+        if not all(map(database.can_hold, (name, *values))):
+            raise invalid("A NUL stands for nothing in the address: leave it out.", name[:50])

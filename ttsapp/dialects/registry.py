@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.http import HttpRequest
+
 from ttsapp.api.problems import MANAGEMENT
 from ttsapp.dialects.cartesia.dialect import CARTESIA
 from ttsapp.dialects.dashscope.dialect import DASHSCOPE
@@ -21,4 +23,15 @@ def find(path: str) -> Dialect | None:
 
 def of(path: str) -> Dialect:
     """Whose error shape to use; OpenAI's, which most clients can read, where it is nobody's."""
-    return MANAGEMENT if MANAGEMENT.owns(path) else find(path) or OPENAI
+    return find(path) or (MANAGEMENT if MANAGEMENT.owns(path) else OPENAI)
+
+
+def of_request(request: HttpRequest) -> Dialect:
+    """The same where there is nothing: of an address at the root that could be several's, the one
+    whose clients send such a key."""
+    found = of(request.path_info)
+    if found is not OPENAI or OPENAI.is_named_in(request.path_info):
+        return found
+    if "xi-api-key" in request.headers:
+        return ELEVENLABS
+    return CARTESIA if "cartesia-version" in request.headers else OPENAI

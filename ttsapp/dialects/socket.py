@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar, cast
 from uuid import UUID
 
-import msgspec
 import structlog
 from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -16,7 +15,7 @@ from django.conf import settings
 from ttsapp import background, context, database, ids
 from ttsapp.dialects.dialect import Dialect
 from ttsapp.dialects.speaking import Frame, Render, Speaking
-from ttsapp.edge import Send
+from ttsapp.edge import Send, refuse_handshake
 from ttsapp.errors import ApiError
 from ttsapp.hosts import check_host
 from ttsapp.keys import credentials
@@ -69,7 +68,12 @@ class DialectSocket(AsyncWebsocketConsumer):
     async def caller(self) -> Caller:
         """Asked for each context, so that a revoked key ends with its socket still open. A token
         opens the socket: it may expire while that is in use."""
-        caller = await authenticate(self.authorization, Scope.SPEECH, token_at=self._opened_at)
+        caller = await authenticate(
+            self.authorization,
+            Scope.SPEECH,
+            token_at=self._opened_at,
+            key_header=self.dialect.key_header,
+        )
         await self._place.take(caller.tenant_id)
         return caller
 
@@ -177,17 +181,5 @@ class DialectSocket(AsyncWebsocketConsumer):
     async def _refuse(self, error: ApiError) -> None:
         """A true status where the server can answer a handshake with one, else its 403."""
         log.info("socket refused", path=self.scope["path"], code=error.code)
-        if "websocket.http.response" not in (self.scope.get("extensions") or {}):
-            await self.close()
-            return
-        request_id = str(self.fresh_id())
         send, rendered = cast(Send, self.base_send), self.dialect.render(error)
-        named = {"content-type": "application/json", "x-request-id": request_id}
-        headers: list[Any] = [
-            (name.lower().encode(), value.encode())
-            for name, value in {**named, **rendered.headers}.items()
-        ]
-        start = {"type": "websocket.http.response.start", "status": rendered.status}
-        await send({**start, "headers": headers})
-        body = msgspec.json.encode(rendered.body)
-        await send({"type": "websocket.http.response.body", "body": body})
+        await refuse_handshake(self.scope, send, rendered, self.fresh_id())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import grpc
@@ -13,7 +14,16 @@ from gpu_engine.proto import engine_pb2
 from ttsapp.engine.connection import Engine, EngineStream
 from ttsapp.errors import ApiError
 
-READY = engine_pb2.EngineStatus.STATE_READY
+READY, AWAY = "ready", "away"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Of all engines together. `state`: ready when every model can be spoken with, and otherwise
+    the state of the first engine that one of them waits for; `takes_streams`: of some model."""
+
+    state: str
+    takes_streams: bool
 
 
 class EngineClient:
@@ -57,18 +67,18 @@ class EngineClient:
                     raise
         return await last.encode_voice(request, seconds)
 
-    async def status(self) -> engine_pb2.EngineStatus:
-        """The first that is ready, or else of the first that answers. Raises ApiError 503 while
-        all are away."""
-        told = await self.statuses()
-        known = [status for status in told if isinstance(status, engine_pb2.EngineStatus)]
-        for status in known:
-            if status.state == READY:
-                return status
-        if known:
-            return known[0]
-        assert isinstance(told[0], ApiError), "it is a status or a refusal"
-        raise told[0]
+    async def standing(self) -> Standing:
+        """Whether they take streams, and if not of every model, what keeps them."""
+        told, _ = await asyncio.gather(self.statuses(), self._ask_models())
+        states = [_state(status) for status in told]
+        served = [{model.id for model in engine.served} for engine in self._engines]
+        pairs = list(zip(states, served, strict=True))
+        spoken = set[str]().union(*(names for state, names in pairs if state == READY))
+        if READY in states:
+            missed = (state for state, names in pairs if not names <= spoken)
+            return Standing(next(missed, READY), takes_streams=True)
+        known = (state for state in states if state != AWAY)
+        return Standing(next(known, AWAY), takes_streams=False)
 
     async def statuses(self) -> list[engine_pb2.EngineStatus | ApiError]:
         """Of each, in the order of the setting."""
@@ -121,6 +131,12 @@ class EngineClient:
             there_are = f"There are engines 1 to {len(self._engines)}."
             raise ApiError(404, "not_found", there_are, field="number")
         return self._engines[number - 1]
+
+
+def _state(status: engine_pb2.EngineStatus | ApiError) -> str:
+    if isinstance(status, ApiError):
+        return AWAY
+    return engine_pb2.EngineStatus.State.Name(status.state).removeprefix("STATE_").lower()
 
 
 def _business(engine: Engine) -> tuple[bool, int]:

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import grpc
 from django.conf import settings
@@ -48,6 +48,7 @@ class EngineStream:
         # Not `call.read`, which after a failed write tells of that alone: what the engine had said
         # before it ended the call, so its refusal, is still to be read here.
         self._events = aiter(call)
+        self._writing: asyncio.Task[Any] | None = None
 
     async def start(self, start: engine_pb2.Start) -> None:
         await self._write(engine_pb2.SynthesizeRequest(start=start))
@@ -65,6 +66,9 @@ class EngineStream:
     def abort(self) -> None:
         """Drops the call: the engine frees the stream at once and answers nothing more."""
         self._call.cancel()
+        if self._writing is not None:
+            # A write waits for the call's beginning, which it would for ever now.
+            self._writing.cancel()
 
     async def next(self, text_field: str) -> engine_pb2.SynthesizeEvent:
         """The engine's next event. Raises ApiError when it refuses, fails or goes away;
@@ -79,16 +83,18 @@ class EngineStream:
             self._engine.rest()
             raise errors.unavailable() from None
         if event.HasField("error"):
-            if event.error.code == errors.DRAINING:
-                self._engine.rest(DRAINED_SECONDS)
-            elif event.error.code in errors.ENGINE_BUSY:
-                self._engine.rest()
+            if event.error.code in errors.ENGINE_BUSY:
+                self._engine.rest_for(event.error.code)
             raise errors.from_event(event.error, text_field)
         return event
 
     async def _write(self, message: engine_pb2.SynthesizeRequest) -> None:
-        with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
-            await self._call.write(message)
+        self._writing = asyncio.current_task()
+        try:
+            with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
+                await self._call.write(message)
+        finally:
+            self._writing = None
 
 
 class Engine:
@@ -110,6 +116,10 @@ class Engine:
 
     def rest(self, seconds: float = REST_SECONDS) -> None:
         self._rests_until = time.monotonic() + seconds
+
+    def rest_for(self, code: str) -> None:
+        """After it has refused work for that reason."""
+        self.rest(DRAINED_SECONDS if code == errors.DRAINING else REST_SECONDS)
 
     def synthesize(self) -> EngineStream:
         call = self._stub.Synthesize(timeout=settings.MAX_STREAM_SECONDS)
@@ -141,7 +151,7 @@ class Engine:
             answer = await self._stub.EncodeVoice(request, timeout=seconds)
         except grpc.aio.AioRpcError as error:
             if error.code() is grpc.StatusCode.UNAVAILABLE:
-                self.rest()
+                self.rest_for(errors.code_of(error))
             raise
         assert isinstance(answer, engine_pb2.EncodeVoiceResponse)
         return answer

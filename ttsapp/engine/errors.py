@@ -35,10 +35,16 @@ def empty() -> ApiError:
     return ApiError(503, "no_audio", message, retry_after_ms=RETRY_AFTER_MS)
 
 
+def cut_before_sound() -> ApiError:
+    message = "max_new_tokens ended the speech before anything was heard: send more, or none."
+    return ApiError(400, "invalid_value", message, field="max_new_tokens")
+
+
 def from_event(error: engine_pb2.Error, text_field: str) -> ApiError:
     """What the client caused is its 4xx and names its field; everything else is ours."""
     if error.code == "invalid_request":
-        field = text_field if error.field == "text" else error.field
+        called = {"text": text_field, "max_frames": "max_new_tokens"}
+        field = called.get(error.field, error.field)
         return ApiError(400, "invalid_value", error.message, field=field or None)
     if error.code == "voice_outdated":
         message = "The model has changed since this voice was made: make the voice again."
@@ -59,16 +65,21 @@ def from_event(error: engine_pb2.Error, text_field: str) -> ApiError:
 
 def from_refusal(error: grpc.aio.AioRpcError) -> ApiError:
     """Of a call that is no stream: the engine names its reason beside the status."""
-    told = dict(error.trailing_metadata() or ())
-    if "parlance-code" not in told:
+    if not (code := code_of(error)):
         return from_rpc(error)
+    told = dict(error.trailing_metadata() or ())
     said = engine_pb2.Error(
-        code=str(told["parlance-code"]),
+        code=code,
         message=error.details() or "The engine refuses this.",
         field=str(told.get("parlance-field", "")),
         retryable=error.code() is grpc.StatusCode.UNAVAILABLE,
     )
     return from_event(said, "text")
+
+
+def code_of(error: grpc.aio.AioRpcError) -> str:
+    """The engine's own reason; empty where the link failed."""
+    return str(dict(error.trailing_metadata() or ()).get("parlance-code", ""))
 
 
 def text_timeout(text_field: str) -> ApiError:

@@ -24,7 +24,7 @@ from ttsapp.engine.connection import Engine
 from ttsapp.errors import ApiError, invalid
 from ttsapp.voices import artifacts
 from ttsapp.voices.own import OwnVoice
-from ttsapp.voices.selectors import labels_of_all, voice_of_any
+from ttsapp.voices.selectors import artifacts_of, labels_of_all, voice_of_any
 
 TRACE_SECONDS = 10
 SHORTEST_TRACE, LONGEST_TRACE = 1, 30
@@ -63,17 +63,23 @@ def drain(actor: Actor, number: int, drained: bool, reason: str) -> DrainRespons
 
 
 def keep_voice(actor: Actor, number: int, name: str, keep: Keep, reason: str) -> KeepVoiceResponse:
-    """`name`: a preset of the engine's, or the id of a tenant's voice. Raises ApiError, on `voice`
-    where it is none."""
-    own = voice_of_any(name)
-    if own is not None and keep is Keep.PIN and own.refusal:
+    """`name`: a preset of the engine's, or the id of a tenant's voice; one that is deleted, too,
+    where it is not to stay. Raises ApiError, on `voice` where it is none."""
+    label = labels_of_all([name]).get(name)
+    is_pin = keep is Keep.PIN
+    own, known = (voice_of_any(name), []) if is_pin else (None, artifacts_of(name))
+    if own is not None and own.refusal:
         message = f"The speaker's consent for this voice is {own.refusal}: it may not be used."
         raise ApiError(409, f"consent_{own.refusal}", message, field="voice")
-    label = labels_of_all([name]).get(name, name)
-    engine_id, answer = async_to_sync(_keep)(number, name, label, own, keep)
+    wanted = KeepVoiceRequest(
+        id=name, name=(label or name)[:200], act=_ACTS[keep][0], artifacts=known
+    )
+    is_tenants = label is not None and not is_pin
+    engine_id, answer = async_to_sync(_keep)(number, wanted, own, is_tenants)
     names = ("pinned", "entries", "bytes")
     changes = {each: (getattr(answer.before, each), getattr(answer.after, each)) for each in names}
-    _record(actor, _ACTS[keep][1], engine_id, reason, changes=changes, voice=name, name=label)
+    about = {"voice": name, "name": label or name}
+    _record(actor, _ACTS[keep][1], engine_id, reason, changes=changes, **about)
     return answer
 
 
@@ -104,14 +110,16 @@ async def _trace(number: int, seconds: int) -> tuple[str, TraceResponse]:
 
 
 async def _keep(
-    number: int, name: str, label: str, own: OwnVoice | None, keep: Keep
+    number: int, wanted: KeepVoiceRequest, own: OwnVoice | None, is_tenants: bool
 ) -> tuple[str, KeepVoiceResponse]:
+    """A tenant's voice is let go of by its ids: there need be nothing else of it any more."""
     engine = client().engine(number)
-    engine_id = await _id_of(engine)
-    model, voice = await _voice(engine, name, own)
-    act, _ = _ACTS[keep]
-    request = KeepVoiceRequest(model=model, voice=voice, id=name, name=label[:200], act=act)
-    return engine_id, await engine.keep_voice(request)
+    status = await engine.status()
+    is_pinned = any(held.id == wanted.id for held in status.pinned)
+    if not is_tenants and (wanted.act == KeepVoiceRequest.ACT_PIN or not is_pinned):
+        wanted.model, voice = await _voice(engine, wanted.id, own)
+        wanted.voice.CopyFrom(voice)
+    return status.engine_id, await engine.keep_voice(wanted)
 
 
 async def _voice(engine: Engine, name: str, own: OwnVoice | None) -> tuple[str, Voice]:

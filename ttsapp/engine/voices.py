@@ -10,7 +10,7 @@ import grpc
 from gpu_engine.proto import engine_pb2
 from ttsapp.engine import errors
 from ttsapp.engine.client import client
-from ttsapp.errors import ApiError, invalid
+from ttsapp.errors import ApiError
 
 # Background work: behind every stream, and behind the clips that came before.
 ENCODE_SECONDS = 60.0
@@ -58,11 +58,12 @@ async def _asked(request: engine_pb2.EncodeVoiceRequest) -> EncodedVoice:
 
 
 def _refusal(error: grpc.aio.AioRpcError) -> ApiError:
-    told = dict(error.trailing_metadata() or ())
-    code, field = str(told.get("parlance-code", "")), str(told.get("parlance-field", ""))
-    if error.code() is grpc.StatusCode.INVALID_ARGUMENT:
-        return invalid(error.details() or "The engine refuses this voice.", field or None)
+    code = errors.code_of(error)
     if code == "engine_full":
         message = "The engine has as many voices to make as it takes: try again in a moment."
         return ApiError(503, code, message, retry_after_ms=errors.RETRY_AFTER_MS)
-    return errors.from_rpc(error)
+    refusal = errors.from_refusal(error)
+    if refusal.status == 400 and refusal.field == "model":
+        # Chosen here, by what the engines said they serve: the one that did is away by now.
+        return errors.unavailable()
+    return refusal

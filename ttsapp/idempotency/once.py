@@ -27,8 +27,18 @@ log = structlog.get_logger()
 HEADER = "Idempotency-Key"
 LONGEST = 255
 RETRY_AFTER_MS = 1000
+# An answer's end waits so long for its being kept.
+KEEP_SECONDS = 5.0
+# Headers that choose what an answer looks like.
+_CHOOSING = ("Accept", "X-DashScope-SSE")
 # What is said of the moment, not of the answer.
-_FLEETING = ("x-ratelimit-", "x-parlance-streams-", "x-parlance-budget-", "x-request-id")
+_FLEETING = (
+    "x-ratelimit-",
+    "x-parlance-streams-",
+    "x-parlance-budget-",
+    "x-parlance-credit-",
+    "x-request-id",
+)
 
 
 async def once(
@@ -87,13 +97,12 @@ class _Held:
 
     async def keep(self, headers: dict[str, str], parts: list[bytes] | None) -> None:
         """An answer that cannot be kept is given all the same. `parts` None: it was too long."""
-        self._timer.cancel()
         body = b"".join(parts) if parts is not None else None
         lasting = {
             name: value for name, value in headers.items() if not name.lower().startswith(_FLEETING)
         }
-        # A client that leaves now does not cancel it.
-        await asyncio.wait({background.spawn(self._keep(lasting, body))})
+        # A client that leaves now does not cancel it, and a database that is away keeps none.
+        await asyncio.wait({background.spawn(self._keep(lasting, body))}, timeout=KEEP_SECONDS)
 
     def release(self) -> None:
         self._timer.cancel()
@@ -101,7 +110,8 @@ class _Held:
 
     async def _keep(self, headers: dict[str, str], body: bytes | None) -> None:
         try:
-            await database.write(services.keep, self._claim, headers, body)
+            await database.write_surely(services.keep, self._claim, headers, body)
+            self._timer.cancel()  # only now: the lease must outlast the database's absence
         except DatabaseError as error:
             request = str(self._claim.request_id)
             log.error("an answer was not kept", request=request, error=str(error))
@@ -133,21 +143,30 @@ async def _recorded(held: _Held, response: HttpResponseBase) -> HttpResponseBase
 async def _recording(
     held: _Held, headers: dict[str, str], chunks: AsyncIterator[bytes]
 ) -> AsyncIterator[bytes]:
-    """The same chunks; when the last has been taken, and before the end is told, they are kept."""
+    """The same chunks; when the last has been taken, and before the end is told, they are kept.
+    Where the length tells the end, that is before the last chunk."""
     parts: list[bytes] = []
-    size, is_whole = 0, False
+    size, length, is_whole = 0, int(headers.get("Content-Length", -1)), False
     try:
         async with aclosing(chunks):  # type: ignore[type-var]
             async for chunk in chunks:
                 size += len(chunk)
                 if size <= settings.IDEMPOTENCY_BYTES:
                     parts.append(chunk)
+                if size == length:
+                    is_whole = True
+                    await held.keep(headers, _kept(parts, size))
                 yield chunk
-        is_whole = True
+        if not is_whole:
+            is_whole = True
+            await held.keep(headers, _kept(parts, size))
     finally:
         if not is_whole:
             held.release()
-    await held.keep(headers, parts if size <= settings.IDEMPOTENCY_BYTES else None)
+
+
+def _kept(parts: list[bytes], size: int) -> list[bytes] | None:
+    return parts if size <= settings.IDEMPOTENCY_BYTES else None
 
 
 def _again(kept: Kept) -> HttpResponse:
@@ -162,7 +181,8 @@ def _again(kept: Kept) -> HttpResponse:
     if kept.body is None:
         message = (
             f"This was spoken before, as request {kept.request_id}, and the answer was too long to "
-            f"be kept. To have it spoken and charged again, use a new {HEADER}."
+            "be kept, or its server died before it was. To have it spoken and charged again, use a "
+            f"new {HEADER}."
         )
         raise ApiError(409, "idempotency_answer_not_kept", message, field=HEADER)
     response = HttpResponse(kept.body, headers=kept.headers)
@@ -179,5 +199,6 @@ def _checked(name: str) -> str:
 
 def _print(request: HttpRequest) -> str:
     """Of all that the answer depends on."""
-    told = (request.method or "", request.get_full_path(), request.headers.get("Accept", ""))
+    chosen = (request.headers.get(name, "") for name in _CHOOSING)
+    told = (request.method or "", request.get_full_path(), *chosen)
     return sha256(repr(told).encode() + request.body).hexdigest()

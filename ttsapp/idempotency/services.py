@@ -9,13 +9,13 @@ from hashlib import blake2b
 from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 from billing.models import UsageEvent
 from billing.rating import Outcome
-from billing.statements import insert_new
+from billing.statements import Row, insert_new
 from ttsapp import ids
 from ttsapp.idempotency.models import KeyedRequest
 from ttsapp.speech.models import RequestLog
@@ -56,37 +56,48 @@ class Kept:
 
 
 def claim(wanted: Claim) -> Kept | None:
-    """None: the key is this request's, which has to `keep` its answer or `release` it."""
-    if insert_new([_row(wanted)]):
-        return None
-    with transaction.atomic():
-        found = KeyedRequest.objects.select_for_update().filter(pk=wanted.id).first()
-        # Released a moment ago, kept long enough, or left behind by a process that died.
-        if found is None or found.expires_at <= timezone.now() or _is_abandoned(found):
-            KeyedRequest.objects.filter(pk=wanted.id).delete()
-            insert_new([_row(wanted)])
-            return None
-    return Kept(
-        found.request_id,
-        found.fingerprint == wanted.fingerprint,
-        found.is_running,
-        found.headers,
-        None if found.body is None else bytes(found.body),
-    )
+    """None: the key is this request's, which has to `keep` its answer or `release` it.
+
+    Of those that come at once whoever inserts its row has the key; nobody takes away a row that it
+    has not read."""
+    while not insert_new(KeyedRequest, [_row(wanted)]):
+        found = KeyedRequest.objects.filter(pk=wanted.id).first()
+        if found is None:
+            continue  # released a moment ago
+        if found.expires_at > timezone.now() and not _is_abandoned(found):
+            return Kept(
+                found.request_id,
+                found.fingerprint == wanted.fingerprint,
+                _is_running(found),
+                found.headers,
+                None if found.body is None else bytes(found.body),
+            )
+        # Kept long enough, or left behind by a process that died.
+        KeyedRequest.objects.filter(pk=found.pk, request_id=found.request_id).delete()
+    return None
 
 
+@transaction.atomic
 def keep(done: Claim, headers: Mapping[str, str], body: bytes | None) -> bool:
     """Only of what was spoken to its end, as the ledger has it; anything else may be tried again,
     and a voice that was deleted meanwhile leaves nothing.
 
-    False when it was released instead."""
-    spoken = UsageEvent.objects.filter(pk=done.request_id, outcome=Outcome.COMPLETED).first()
-    gone = Voice.objects.filter(deleted_at__isnull=False)
-    if spoken is None or gone.filter(public_id=spoken.voice).exists():
+    False when it was released instead. Raises OperationalError before the ledger knows: whoever
+    came again then would be charged too."""
+    spoken = UsageEvent.objects.filter(pk=done.request_id).first()
+    if spoken is None:
+        raise OperationalError("what the request is charged is not written yet")
+    if spoken.outcome != Outcome.COMPLETED or _is_gone(spoken.voice):
         release(done)
         return False
     kept = {"headers": dict(headers), "body": body, "size": len(body or b"")}
     return bool(_own(done).update(is_running=False, **kept))
+
+
+def _is_gone(voice: str) -> bool:
+    """Who deletes it waits for the transaction, and finds what that has kept."""
+    found = Voice.objects.select_for_update(no_key=True).filter(public_id=voice).first()
+    return found is not None and found.deleted_at is not None
 
 
 def renew(held: Claim) -> None:
@@ -138,23 +149,40 @@ def _is_abandoned(found: KeyedRequest) -> bool:
     """Its request has ended without keeping an answer: its client left, or its process died."""
     if not found.is_running:
         return False
-    ended = UsageEvent.objects.filter(pk=found.request_id).exclude(outcome=Outcome.COMPLETED)
-    return found.leased_until <= timezone.now() or ended.exists()
+    outcome = _outcome(found)
+    if outcome is None:
+        return found.leased_until <= timezone.now()
+    return outcome != Outcome.COMPLETED
+
+
+def _outcome(found: KeyedRequest) -> str | None:
+    """As the ledger has it: None before it is settled."""
+    ended = UsageEvent.objects.filter(pk=found.request_id)
+    return ended.values_list("outcome", flat=True).first()
+
+
+def _is_running(found: KeyedRequest) -> bool:
+    """Not where its process died between its charge and its answer's being kept."""
+    is_left = found.is_running and found.leased_until <= timezone.now()
+    return found.is_running and not (is_left and _outcome(found) == Outcome.COMPLETED)
 
 
 def _own(done: Claim) -> QuerySet[KeyedRequest]:
     return KeyedRequest.objects.filter(pk=done.id, request_id=done.request_id, is_running=True)
 
 
-def _row(wanted: Claim) -> KeyedRequest:
+def _row(wanted: Claim) -> Row:
     now = timezone.now()
-    return KeyedRequest(
-        id=wanted.id,
-        tenant_id=wanted.tenant_id,
-        fingerprint=wanted.fingerprint,
-        request_id=wanted.request_id,
-        is_running=True,
-        leased_until=now + LEASE,
-        created_at=now,
-        expires_at=now + timedelta(hours=settings.IDEMPOTENCY_HOURS),
-    )
+    return {
+        "id": wanted.id,
+        "tenant_id": wanted.tenant_id,
+        "fingerprint": wanted.fingerprint,
+        "request_id": wanted.request_id,
+        "is_running": True,
+        "leased_until": now + LEASE,
+        "created_at": now,
+        "expires_at": now + timedelta(hours=settings.IDEMPOTENCY_HOURS),
+        "headers": {},
+        "size": 0,
+        "body": None,
+    }

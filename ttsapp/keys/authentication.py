@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 from django.utils import timezone
@@ -33,7 +33,9 @@ class Caller:
     tenant's and the key's; looked up when they are needed if None. `rules`: what the key may do;
     everything if None. `shelf`: which state of the tenant's voices holds; the newest if None.
     `share`: of the engine, beside other tenants'. `funds`: paid ahead, by currency, of a tenant
-    that speaks on nothing else; looked up with the limits."""
+    that speaks on nothing else; looked up with the limits. `audio_hours`, `text_days`:
+    that the tenant wants what it speaks kept, and its text. `secret_mark`: which of the key's
+    secrets was presented, or that its token was asked for by."""
 
     tenant_id: int
     key_id: int | None
@@ -43,6 +45,9 @@ class Caller:
     shelf: int | None = None
     share: int = 1
     funds: Mapping[str, int] | None = None
+    audio_hours: int = 0
+    text_days: int = 0
+    secret_mark: str = ""
 
     @property
     def actor(self) -> Actor:
@@ -68,16 +73,18 @@ async def authenticate(
     *,
     token_at: float | None = None,
     needs: KeyScope = KeyScope.SPEECH,
+    key_header: str = "Authorization: Bearer KEY",
 ) -> Caller:
     """The caller behind an Authorization header. Raises ApiError 401 or 403.
 
     `scope`: what a token must be good for; by default only keys are let in. `token_at`: when it had
-    to be valid, in Unix seconds; by default now. `needs`: the scope that the key must have."""
-    credential = _presented(authorization)
+    to be valid, in Unix seconds; by default now. `needs`: the scope that the key must have.
+    `key_header`: how the API's clients send it, for who sent none."""
+    credential = _presented(authorization, key_header)
     if tokens.is_token(credential):
-        record = await _by_token(credential, scope, token_at or time.time())
+        record, secret_mark = await _by_token(credential, scope, token_at or time.time())
     else:
-        record = await _by_key(credential)
+        record, secret_mark = await _by_key(credential)
     _check_usable(record)
     origin = context.origin.get()
     record.rules.check_call(needs, origin.address)
@@ -94,25 +101,32 @@ async def authenticate(
         record.shelf,
         record.share,
         record.funds,
+        record.audio_hours,
+        record.text_days,
+        secret_mark,
     )
 
 
-async def check_standing(caller: Caller) -> None:
-    """For what is still being spoken. Raises ApiError once the key is revoked or its account
-    suspended; one that has expired meanwhile may end what it has begun."""
+async def standing(caller: Caller) -> Caller:
+    """For what is still being spoken: the caller, with the state of the voices that holds now.
+    Raises ApiError once the key is revoked or its account suspended; one that has expired meanwhile
+    may end what it has begun."""
     record = await _recent.get(caller.public_id) if caller.public_id is not None else None
-    if record is not None and (record.revoked_at is not None or record.tenant_suspended):
+    if record is None:
+        return replace(caller, shelf=None)
+    if record.revoked_at is not None or record.tenant_suspended:
         _check_usable(record)
+    return replace(caller, shelf=record.shelf)
 
 
-def _presented(authorization: str) -> str:
+def _presented(authorization: str, key_header: str) -> str:
     scheme, _, credential = authorization.strip().partition(" ")
     if scheme.lower() not in _SCHEMES or not credential:
-        raise _refusal("You didn't provide an API key. Send it as: Authorization: Bearer KEY")
+        raise _refusal(f"You didn't provide an API key. Send it as: {key_header}")
     return credential.strip()
 
 
-async def _by_key(credential: str) -> KeyRecord:
+async def _by_key(credential: str) -> tuple[KeyRecord, str]:
     key = parse(credential)
     if key is None:
         raise _refusal("Incorrect API key provided: it is mistyped or not a key of this service.")
@@ -125,10 +139,10 @@ async def _by_key(credential: str) -> KeyRecord:
     if not _matches(record, key):
         message = "The secret of this API key was replaced, and its time is over: use the new one."
         raise _refusal(message, "replaced_api_key")
-    return record
+    return record, tokens.mark(key.secret_hash)
 
 
-async def _by_token(credential: str, scope: Scope | None, at: float) -> KeyRecord:
+async def _by_token(credential: str, scope: Scope | None, at: float) -> tuple[KeyRecord, str]:
     token = tokens.read(credential)
     record = None if token is None else await _recent.get(token.public_id)
     if token is None or record is None:
@@ -138,15 +152,32 @@ async def _by_token(credential: str, scope: Scope | None, at: float) -> KeyRecor
     if token.scope is not scope:
         message = f"This access token is for {token.scope} only: use an API key here."
         raise ApiError(403, "token_out_of_scope", message)
-    return record
+    if not _is_of_a_secret(record, token.secret_mark):
+        # The key may have got the secret that it was asked for by since it was looked up last.
+        record = await _recent.get(token.public_id, afresh=True)
+    if record is None or not _is_of_a_secret(record, token.secret_mark):
+        message = (
+            "The secret that this access token was asked for by was replaced: ask for another."
+        )
+        raise _refusal(message, "replaced_api_key")
+    return record, token.secret_mark
+
+
+def _is_of_a_secret(record: KeyRecord, mark: str) -> bool:
+    """Of its secret, or of the one before while that works."""
+    before = record.previous_hash if _is_rotating(record) else None
+    return mark in {tokens.mark(each) for each in (record.secret_hash, before) if each is not None}
 
 
 def _matches(record: KeyRecord, key: KeyText) -> bool:
     """Its secret, or the one before while that works."""
     same_secret = hmac.compare_digest(record.secret_hash, key.secret_hash)
-    is_rotating = record.previous_until is not None and record.previous_until > timezone.now()
-    is_known = same_secret or (is_rotating and _was(record, key))
+    is_known = same_secret or (_is_rotating(record) and _was(record, key))
     return is_known and record.environment == key.environment
+
+
+def _is_rotating(record: KeyRecord) -> bool:
+    return record.previous_until is not None and record.previous_until > timezone.now()
 
 
 def _was(record: KeyRecord, key: KeyText) -> bool:
@@ -159,6 +190,11 @@ def _was(record: KeyRecord, key: KeyText) -> bool:
     )
 
 
+SUSPENDED = (
+    "This account is suspended: ask whoever runs this installation, who can say why and restore it."
+)
+
+
 def _check_usable(record: KeyRecord) -> None:
     if record.revoked_at is not None:
         message = "This API key was revoked: use another, or make one in the console."
@@ -167,7 +203,7 @@ def _check_usable(record: KeyRecord) -> None:
         message = "This API key has expired: make another in the console."
         raise _refusal(message, "expired_api_key")
     if record.tenant_suspended:
-        raise ApiError(403, "tenant_suspended", "This account is suspended.")
+        raise ApiError(403, "tenant_suspended", SUSPENDED)
 
 
 def _is_touch_due(record: KeyRecord) -> bool:

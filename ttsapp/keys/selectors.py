@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Coalesce
+from django.utils import timezone
 
 from billing.credit import prepaid
 from ttsapp.keys.models import ApiKey
@@ -19,8 +21,9 @@ from ttsapp.tenants.models import Tenant
 class KeyRecord:
     """What authentication needs of a key and its tenant. `limits`: the tenant's, then its own.
     `shelf`: the number of the tenant's last change to its voices. `share`: of the engine, that the
-    tenant has beside others. `funds`: what it has paid ahead, by currency, if it speaks on nothing
-    else."""
+    tenant has beside others. `audio_hours`, `text_days`: that it wants its audio and its
+    texts kept. `funds`: what it has paid
+    ahead, by currency, if it speaks on nothing else."""
 
     id: int
     public_id: str
@@ -37,6 +40,8 @@ class KeyRecord:
     previous_until: datetime | None
     shelf: int
     share: int
+    audio_hours: int
+    text_days: int
     funds: Mapping[str, int] | None
 
 
@@ -66,8 +71,17 @@ def _record(key: ApiKey, funds: Mapping[str, int] | None) -> KeyRecord:
         # A tenant that never had voices of its own has no row there.
         shelf=key.tenant.shelf.number if hasattr(key.tenant, "shelf") else 0,
         share=key.tenant.engine_share,
+        audio_hours=key.tenant.audio_hours,
+        text_days=key.tenant.text_days,
         funds=funds,
     )
+
+
+def unused(tenant: Tenant, since: datetime) -> QuerySet[ApiKey]:
+    """Active keys that nobody has used since then; one that never was, since it was made."""
+    still = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+    keys = ApiKey.objects.filter(still, tenant=tenant, revoked_at=None)
+    return keys.annotate(last=Coalesce("last_used_at", "created_at")).filter(last__lt=since)
 
 
 def of_tenant(tenant: Tenant) -> QuerySet[ApiKey]:

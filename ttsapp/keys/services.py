@@ -14,7 +14,7 @@ from django.utils import timezone
 from ttsapp.audit.actions import Action
 from ttsapp.audit.services import Actor, record
 from ttsapp.errors import ApiError
-from ttsapp.keys import secrets
+from ttsapp.keys import secrets, selectors
 from ttsapp.keys.models import ApiKey, Environment, UsedToken
 from ttsapp.limits.fields import NAMES
 from ttsapp.tenants.models import Tenant
@@ -97,6 +97,20 @@ def revoke_key(actor: Actor, key: ApiKey) -> bool:
         return False
     record(actor, Action.KEY_REVOKED, key.tenant, key.hint, name=key.name)
     return True
+
+
+@transaction.atomic
+def expire_unused(actor: Actor, tenant: Tenant, idle: timedelta) -> list[ApiKey]:
+    """Ends every active key that nobody has used for so long, everywhere within a second: what it
+    speaks just now goes on to its end. Returns which those were."""
+    now = timezone.now()
+    found = list(selectors.unused(tenant, now - idle).select_for_update().order_by("pk"))
+    ApiKey.objects.filter(pk__in=[key.pk for key in found]).update(expires_at=now)
+    for key in found:
+        used = key.last_used_at.isoformat(timespec="seconds") if key.last_used_at else "never"
+        facts: dict[str, Any] = {"name": key.name, "days": idle.days, "last_used": used}
+        record(actor, Action.KEY_EXPIRED, tenant, key.hint, **facts)
+    return found
 
 
 def touch(key_id: int, address: str = "", agent: str = "") -> None:

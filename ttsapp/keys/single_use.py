@@ -2,7 +2,7 @@
 
 Signed, so that none needs a row before it is used; used ones are remembered by all processes for
 as long as they would be valid. What one is exchanged for is an access token, which ends with the
-key that it came from."""
+key, and the secret of it, that it came from."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _SALT = "parlance.keys.single_use"
 _ACCESS_SECONDS = 60
 
 
-def mint(public_id: str) -> str:
-    content = [public_id, str(ids.uuid7()), time.time() + SECONDS]
+def mint(public_id: str, secret_mark: str) -> str:
+    content = [public_id, secret_mark, str(ids.uuid7()), time.time() + SECONDS]
     return PREFIX + signing.dumps(content, salt=_SALT)
 
 
@@ -37,8 +37,8 @@ async def exchange(authorization: str) -> str:
     """An Authorization header that is good for speech. Raises ApiError 401, the second time too."""
     text = authorization.partition(" ")[2].removeprefix(PREFIX)
     try:
-        public_id, token_id, expires_at = signing.loads(text, salt=_SALT)
-    except signing.BadSignature:
+        public_id, secret_mark, token_id, expires_at = signing.loads(text, salt=_SALT)
+    except (signing.BadSignature, ValueError):
         raise _refusal("Incorrect single-use token provided.") from None
     if expires_at <= time.time():
         raise _refusal("This single-use token has expired: ask for another.")
@@ -48,7 +48,7 @@ async def exchange(authorization: str) -> str:
         raise database.unavailable() from None
     if not is_new:
         raise _refusal("This single-use token was used before: ask for another.")
-    return f"Bearer {tokens.mint(public_id, Scope.SPEECH, _ACCESS_SECONDS)}"
+    return f"Bearer {tokens.mint(public_id, secret_mark, Scope.SPEECH, _ACCESS_SECONDS)}"
 
 
 def _refusal(message: str) -> ApiError:

@@ -1,10 +1,11 @@
 """Short-lived stand-ins for a key, for browsers and phones that must not hold the key itself.
 
-Signed, not stored: a token names its key, what it is good for and until when, and ends with the
-key when that is revoked."""
+Signed, not stored: a token names its key, what it is good for and until when. It ends with the key
+when that is revoked, and with the secret that it was asked for by when that is replaced."""
 
 from __future__ import annotations
 
+import hashlib
 import time
 from dataclasses import dataclass
 from enum import StrEnum
@@ -23,15 +24,21 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`expires_at` in Unix seconds."""
+    """`secret_mark`: of the secret that it was asked for by. `expires_at` in Unix seconds."""
 
     public_id: str
+    secret_mark: str
     scope: Scope
     expires_at: float
 
 
-def mint(public_id: str, scope: Scope, seconds: int) -> str:
-    content = [public_id, scope.value, time.time() + seconds]
+def mark(secret_hash: bytes) -> str:
+    """Tells a key's secrets apart, and nothing of them: whoever has a token can read it."""
+    return hashlib.sha256(_SALT.encode() + secret_hash).hexdigest()[:16]
+
+
+def mint(public_id: str, secret_mark: str, scope: Scope, seconds: int) -> str:
+    content = [public_id, secret_mark, scope.value, time.time() + seconds]
     return PREFIX + signing.dumps(content, salt=_SALT)
 
 
@@ -40,10 +47,12 @@ def is_token(credential: str) -> bool:
 
 
 def read(credential: str) -> Token | None:
-    """None for what was not signed here; an expired one is read like any other."""
+    """None for what was not signed here, or by a version that signed no secret; an expired one is
+    read like any other."""
     try:
-        content = signing.loads(credential.removeprefix(PREFIX), salt=_SALT)
-    except signing.BadSignature:
+        public_id, secret_mark, scope, expires_at = signing.loads(
+            credential.removeprefix(PREFIX), salt=_SALT
+        )
+    except (signing.BadSignature, ValueError):
         return None
-    public_id, scope, expires_at = content
-    return Token(public_id, Scope(scope), expires_at)
+    return Token(public_id, secret_mark, Scope(scope), expires_at)

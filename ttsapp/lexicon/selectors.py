@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from ttsapp import database
 from ttsapp.lexicon.models import Version, Word
@@ -43,6 +43,11 @@ _versions = Recent(_find_versions, TENANTS)
 _memory = Memory()
 
 
+def version(tenant_id: int) -> int:
+    """Counts the changes to its words; 0: it never had one."""
+    return _find_versions([tenant_id])[tenant_id]
+
+
 async def lexicon(tenant_id: int, language: str) -> Lexicon:
     """The tenant's words for that language (a code); at most half a second old."""
     version = await _versions.get(tenant_id) or 0
@@ -56,8 +61,14 @@ async def lexicon(tenant_id: int, language: str) -> Lexicon:
     return found
 
 
-def words(tenant: Tenant) -> QuerySet[Word]:
-    return Word.objects.filter(tenant=tenant)
+def words(tenant: Tenant, containing: str = "") -> QuerySet[Word]:
+    found = Word.objects.filter(tenant=tenant)
+    if not database.can_hold(containing):
+        return found.none()
+    if containing:
+        by_alias = Q(alias__icontains=containing)
+        found = found.filter(by_alias | Q(word__icontains=containing))
+    return found
 
 
 def _compiled(tenant_id: int, language: str, version: int) -> Lexicon:

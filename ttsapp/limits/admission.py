@@ -16,7 +16,7 @@ from ttsapp.keys.authentication import Caller
 from ttsapp.limits import headers, known, purse, refusals, selectors
 from ttsapp.limits.fields import NAMES
 from ttsapp.limits.purse import Wanted
-from ttsapp.limits.rules import Answer, Ask, Limits, Store, Subject
+from ttsapp.limits.rules import Answer, Ask, Limit, Limits, Store, Subject
 from ttsapp.limits.stores import stores
 
 log = structlog.get_logger()
@@ -45,6 +45,8 @@ class Admission:
         ask = await self._ask(characters)
         refusals.check_size(ask, self._text_field)
         ask, store, answer = await known.answer(self._caller, ask)
+        if (cheaper := await self._cheaper(ask, answer)) is not None:
+            ask, store, answer = await known.answer(self._caller, cheaper)
         if answer.refusal is not None:
             limit = refusals.name(answer.refusal.limit, answer.refusal.subject)
             log.info("refused by a limit", limit=limit, wait_ms=answer.refusal.wait_ms)
@@ -55,12 +57,50 @@ class Admission:
         _warn(ask, answer)
         known.read_again(self._caller, store, ask, answer)
 
+    @property
+    def characters(self) -> int:
+        """Of its text, that are held."""
+        return self._held[1].characters if self._held is not None else 0
+
+    @property
+    def is_paid_ahead(self) -> bool:
+        return self._held is not None and self._held[1].purse is not None
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether its text is to be held as it comes: by credit, or by a budget."""
+        if self._held is None:
+            return False
+        ask = self._held[1]
+        budgets = (subject.limits.hard_monthly_characters for subject in ask.subjects)
+        return ask.purse is not None or any(budget is not None for budget in budgets)
+
+    async def grow(self, characters: int) -> None:
+        """More text has come, so many characters in all. Raises ApiError 429."""
+        assert self._held is not None
+        store, ask = self._held
+        wanted = replace(ask, characters=characters)
+        if ask.purse and self._price:
+            cost = max(ask.purse.cost, self._price.cost(characters))
+            wanted = replace(wanted, purse=replace(ask.purse, cost=cost))
+        more = characters - ask.characters
+        wanted, answer = await known.grown(self._caller, store, wanted, more)
+        if (cheaper := await self._cheaper(wanted, answer)) is not None:
+            wanted, answer = await known.grown(self._caller, store, cheaper, more)
+        if answer.refusal is not None:
+            limit = refusals.name(answer.refusal.limit, answer.refusal.subject)
+            log.info("more text refused by a limit", limit=limit)
+            raise refusals.refused(wanted, answer.refusal, {})
+        self._held = (store, wanted)
+        stores().hold(store, wanted)
+
     async def look(self) -> dict[str, str]:
         """What is left now. A stream where none is allowed is refused, and with a refusal come
         the counts, of which it is none."""
         ask = await self._ask(0)
-        closed = (_without_streams(subject) for subject in ask.subjects)
-        ask, _, answer = await known.answer(self._caller, replace(ask, subjects=tuple(closed)))
+        closed = tuple(_without_streams(subject) for subject in ask.subjects)
+        _, _, answer = await known.answer(self._caller, replace(ask, subjects=closed))
+        # By the limits that hold, and not by those that the question was put with.
         return headers.of(ask, answer)
 
     async def leave(self, characters: int, charged: int) -> None:
@@ -70,6 +110,18 @@ class Admission:
             more = max(0, characters - ask.characters)
             micros = self._price.cost(charged) if self._price else 0
             await stores().release(store, ask, more, charged, micros)
+
+    async def _cheaper(self, ask: Ask, answer: Answer) -> Ask | None:
+        """Before anybody is refused for want of credit: by the tiers that may still apply now. None
+        where that is no reason, or it costs as much."""
+        is_broke = answer.refusal is not None and answer.refusal.limit is Limit.CREDIT
+        if not is_broke or ask.purse is None or self._wanted is None:
+            return None
+        self._price = await purse.price(self._caller.tenant_id, self._wanted, anew=True)
+        if self._price is not None and self._price.per_million >= ask.purse.per_million:
+            return None
+        funds = {ask.purse.currency: ask.purse.funds}
+        return replace(ask, purse=purse.of(self._price, funds, ask.characters))
 
     async def _ask(self, characters: int) -> Ask:
         caller, key, funds = self._caller, None, self._caller.funds

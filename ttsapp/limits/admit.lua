@@ -5,17 +5,11 @@
 -- Answers: limit (1 to 5) or 0, subject, wait, unknown as bits (the highest: the purse's), used up
 -- of the purse and its age or -1 each, then seven for each subject.
 -- What leases hold: of a budget by their names, of the purse behind a `$`, and the sums, `=`, `$`.
-local SLOT, SLOTS, STREAM_WAIT, NEVER = 5000, 13, 1000, 1e15
-local now = tonumber(ARGV[1])
-if now == 0 then
-  local time = redis.call('TIME')
-  now = time[1] * 1000 + math.floor(time[2] / 1000)
-end
+local SLOTS, STREAM_WAIT, NEVER = 13, 1000, 1e15
 local lease, lease_ms, characters = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local month_left, spent_ms = tonumber(ARGV[5]), tonumber(ARGV[6])
 local funds, cost = tonumber(ARGV[7]), tonumber(ARGV[8])
 local subjects, used, age = math.floor(#KEYS / 4), -1, -1
-local slot = math.floor(now / SLOT)
 local refused = {0, 0, 0}
 local counts = {}
 local unknown = 0
@@ -50,16 +44,6 @@ local function wait(found, used, kind, cost, limit)
     until_ms = (at + SLOTS) * SLOT - now
   end
   return until_ms
-end
-
-local function drop_dead(leases, held)
-  local dead = redis.call('ZRANGEBYSCORE', leases, '-inf', now)
-  for _, name in ipairs(dead) do
-    redis.call('HINCRBY', held, '=', 0 - tonumber(redis.call('HGET', held, name) or 0))
-    redis.call('HINCRBY', held, '$', 0 - tonumber(redis.call('HGET', held, '$' .. name) or 0))
-    redis.call('HDEL', held, name, '$' .. name)
-  end
-  if #dead > 0 then redis.call('ZREMRANGEBYSCORE', leases, '-inf', now) end
 end
 
 for i = 1, subjects do
@@ -112,8 +96,7 @@ for i, found in ipairs(counts) do
   local key, newest = 4 * i - 3, found.slots[#found.slots]
   if refused[1] == 0 then
     redis.call('HINCRBY', KEYS[key], 'r' .. string.format('%d', slot), 1)
-    redis.call('HINCRBY', KEYS[key], 'c' .. string.format('%d', slot), characters)
-    redis.call('PEXPIRE', KEYS[key], SLOT * (SLOTS + 1))
+    add_characters(KEYS[key], characters)
     redis.call('ZADD', KEYS[key + 1], now + lease_ms, lease)
     redis.call('HSET', KEYS[key + 2], lease, characters)
     redis.call('HINCRBY', KEYS[key + 2], '=', characters)

@@ -59,7 +59,8 @@ class _Count:
             self.slots = {slot: used for slot, used in self.slots.items() if slot >= oldest}
         if self.first_end <= now:
             self._drop_dead(now)
-        if month != self.month:
+        # A stream of the month before is as old as its ask.
+        if month > self.month:
             self.month, self.spent = month, None
 
     def used(self, measure: int) -> int:
@@ -80,6 +81,17 @@ class _Count:
         self.held += characters
         self.held_cost += cost
         self.first_end = min(self.first_end, end) if len(self.leases) > 1 else end
+
+    def hold(self, name: str, end: int, characters: int, cost: int) -> None:
+        """So much at least, and the stream again where it was forgotten."""
+        characters, cost = map(max, (characters, cost), self.held_by(name))
+        self.free(name)
+        self.lease(name, end, characters, cost)
+
+    def held_by(self, name: str) -> tuple[int, int]:
+        """Characters, and of the purse."""
+        lease = self.leases.get(name)
+        return (lease.characters, lease.cost) if lease is not None else (0, 0)
 
     def free(self, name: str) -> None:
         lease = self.leases.pop(name, None)
@@ -136,40 +148,48 @@ class LocalStore:
         now = self._clock()
         counts = [self._count(subject, now, ask.month) for subject in ask.subjects]
         pairs = list(zip(counts, ask.subjects, strict=True))
-        unknown = tuple(
-            place
-            for place, (count, subject) in enumerate(pairs)
-            if subject.limits.has_budget and count.spent is None
-        )
-        credit = counts[0].credit(now, ask.purse) if ask.purse else None
-        is_credit_unknown = ask.purse is not None and credit is None
-        if unknown or is_credit_unknown:
-            return Answer(unknown=unknown, is_credit_unknown=is_credit_unknown)
+        if (unknown := _unknown(pairs, ask, now)) is not None:
+            return unknown
         refusals = [
             Refusal(limit, place, wait)
             for place, (count, subject) in enumerate(pairs)
             for limit, wait in _waits(count, subject.limits, ask, now)
         ]
-        if ask.purse and credit and credit.used + ask.purse.cost > ask.purse.funds:
-            refusals.append(Refusal(Limit.CREDIT, 0, NEVER_MS))
+        refusals += _beyond_credit(counts[0], ask, now)
         if not refusals:
             for place, count in enumerate(counts):
                 count.add(now, 1, ask.characters)
-                cost = ask.purse.cost if ask.purse and place == 0 else 0
-                count.lease(ask.id, now + LEASE_MS, ask.characters, cost)
+                count.lease(ask.id, now + LEASE_MS, ask.characters, _cost(ask, place))
         return Answer(
             tuple(count.state(now, subject.limits) for count, subject in pairs),
             max(refusals, key=lambda refusal: refusal.wait_ms, default=None),
             credit=counts[0].credit(now, ask.purse) if ask.purse else None,
         )
 
+    async def grow(self, ask: Ask, more: int) -> Answer:
+        now = self._clock()
+        pairs = [(self._count(subject, now, ask.month), subject) for subject in ask.subjects]
+        if (unknown := _unknown(pairs, ask, now)) is not None:
+            return unknown
+        refusals = _beyond_credit(pairs[0][0], ask, now)
+        refusals += [
+            Refusal(Limit.BUDGET, place, ask.month_left_ms)
+            for place, (count, subject) in enumerate(pairs)
+            if _is_beyond_budget(count, subject.limits, ask)
+        ]
+        if not refusals:
+            for place, (count, _) in enumerate(pairs):
+                if more:
+                    count.add(now, 0, more)
+                count.hold(ask.id, now + LEASE_MS, ask.characters, _cost(ask, place))
+        return Answer(refusal=max(refusals, key=lambda refusal: refusal.wait_ms, default=None))
+
     async def renew(self, asks: list[Ask]) -> None:
-        until = self._clock() + LEASE_MS
+        now = self._clock()
         for ask in asks:
-            for subject in ask.subjects:
-                count = self._counts.get(subject.name)
-                if count is not None and ask.id in count.leases:
-                    count.leases[ask.id].end = until
+            for place, subject in enumerate(ask.subjects):
+                count = self._count(subject, now, ask.month)
+                count.hold(ask.id, now + LEASE_MS, ask.characters, _cost(ask, place))
 
     async def release(
         self, ask: Ask, more_characters: int, charged: int, charged_micros: int = 0
@@ -190,7 +210,7 @@ class LocalStore:
     async def tell_spent(self, ask: Ask, subject: int, characters: int, *, again: bool) -> None:
         now = self._clock()
         count = self._count(ask.subjects[subject], now, ask.month)
-        if again or count.spent is None:
+        if count.month == ask.month and (again or count.spent is None):
             count.spent, count.spent_at = characters, now
 
     async def tell_used(self, ask: Ask, micros: int, *, again: bool) -> None:
@@ -217,9 +237,43 @@ def _waits(count: _Count, limits: Limits, ask: Ask, now: int) -> list[tuple[Limi
         found.append((Limit.REQUESTS, count.wait(now, 0, 1, requests)))
     if characters is not None and count.used(1) + ask.characters > characters:
         found.append((Limit.CHARACTERS, count.wait(now, 1, ask.characters, characters)))
-    streams, budget = limits.concurrent_streams, limits.hard_monthly_characters
+    streams = limits.concurrent_streams
     if streams is not None and len(count.leases) + 1 > streams:
         found.append((Limit.STREAMS, STREAM_WAIT_MS))
-    if budget is not None and count.committed + ask.characters > budget:
+    if _is_beyond_budget(count, limits, ask):
         found.append((Limit.BUDGET, ask.month_left_ms))
     return found
+
+
+def _is_beyond_budget(count: _Count, limits: Limits, ask: Ask) -> bool:
+    budget = limits.hard_monthly_characters
+    if budget is None or count.month != ask.month:
+        return False
+    return count.committed - count.held_by(ask.id)[0] + ask.characters > budget
+
+
+def _beyond_credit(count: _Count, ask: Ask, now: int) -> list[Refusal]:
+    credit = count.credit(now, ask.purse) if ask.purse else None
+    if ask.purse is None or credit is None:
+        return []
+    others = credit.used - count.held_by(ask.id)[1]
+    is_beyond = others + ask.purse.cost > ask.purse.funds
+    return [Refusal(Limit.CREDIT, 0, NEVER_MS)] if is_beyond else []
+
+
+def _unknown(pairs: list[tuple[_Count, Subject]], ask: Ask, now: int) -> Answer | None:
+    """What the store has to be told first, if anything."""
+    places = tuple(
+        place
+        for place, (count, subject) in enumerate(pairs)
+        if subject.limits.has_budget and count.spent is None and count.month == ask.month
+    )
+    is_credit_unknown = ask.purse is not None and pairs[0][0].credit(now, ask.purse) is None
+    if places or is_credit_unknown:
+        return Answer(unknown=places, is_credit_unknown=is_credit_unknown)
+    return None
+
+
+def _cost(ask: Ask, place: int) -> int:
+    """Only the first subject has a purse."""
+    return ask.purse.cost if ask.purse and place == 0 else 0

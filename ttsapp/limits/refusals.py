@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ttsapp.errors import ApiError, invalid
 from ttsapp.limits import headers
-from ttsapp.limits.rules import Answer, Ask, Limit
+from ttsapp.limits.rules import Answer, Ask, Limit, Refusal
 
 _CODES = {
     Limit.REQUESTS: "rate_limit_exceeded",
@@ -27,8 +27,12 @@ def error(ask: Ask, answer: Answer) -> ApiError:
     """429 with the true wait. Only for an answer that is refused."""
     refusal = answer.refusal
     assert refusal is not None
+    return refused(ask, refusal, headers.of(ask, answer))
+
+
+def refused(ask: Ask, refusal: Refusal, left: dict[str, str]) -> ApiError:
+    """The same with what is `left`."""
     limit, whose = refusal.limit, _WHOSE[refusal.subject]
-    left = headers.of(ask, answer)
     left["x-parlance-limit"] = name(limit, refusal.subject)
     if limit in _LASTING:
         left["x-should-retry"] = "false"
@@ -61,13 +65,14 @@ def _no_credit(characters: int) -> str:
 
 def _message(limit: Limit, whose: str, number: int, wait_ms: int, characters: int) -> str:
     again = f"Try again in {max(1, -(-wait_ms // 1000))} s, or ask for a higher limit."
+    several = f"{number} {{}}{'' if number == 1 else 's'}".format
     if limit is Limit.REQUESTS:
-        return f"This {whose} may begin {number} requests a minute. {again}"
+        return f"This {whose} may begin {several('request')} a minute. {again}"
     if limit is Limit.CHARACTERS:
-        return f"This {whose} may speak {number} characters a minute. {again}"
+        return f"This {whose} may speak {several('character')} a minute. {again}"
     if limit is Limit.STREAMS:
-        return f"This {whose} may have {number} streams at once. Wait until one ends."
+        return f"This {whose} may have {several('stream')} at once. Wait until one ends."
     return (
-        f"This {whose} may speak {number} characters a month, and too few are left for these "
+        f"This {whose} may speak {several('character')} a month, and too few are left for these "
         f"{characters}. Raise its budget, or wait for the next month."
     )

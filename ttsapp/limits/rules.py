@@ -62,16 +62,19 @@ class Subject:
 @dataclass(frozen=True, slots=True)
 class Purse:
     """What the first subject has paid ahead, and what the request may cost of it at most, in
-    millionths of the currency. `per_million`: the price of its characters."""
+    millionths of the currency. `per_million`: the price of its characters; `least`: what any
+    request costs, where there is a minimum."""
 
     currency: str
     funds: int
     cost: int
     per_million: int
+    least: int = 0
 
     def characters(self, used: int) -> int:
-        """That the rest is good for."""
-        return max(0, self.funds - used) * 1_000_000 // self.per_million
+        """That the rest is good for, in one request."""
+        left = max(0, self.funds - used)
+        return left * 1_000_000 // self.per_million if left >= self.least else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +139,13 @@ class Store(Protocol):
     async def admit(self, ask: Ask) -> Answer:
         """All of the rules at once, and all of the counting or none."""
 
+    async def grow(self, ask: Ask, more: int) -> Answer:
+        """Text has come to a stream that lives: `ask` with it, `more` characters of it new. Only
+        budgets and credit may refuse, and then nothing was counted. Tells no states."""
+
     async def renew(self, asks: list[Ask]) -> None:
-        """Their streams still live."""
+        """Their streams still live, and hold what they ask for: a store that has forgotten them
+        counts them again."""
 
     async def release(
         self, ask: Ask, more_characters: int, charged: int, charged_micros: int = 0

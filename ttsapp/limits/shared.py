@@ -10,10 +10,12 @@ import redis.asyncio
 from ttsapp.limits.rules import (
     LEASE_MS,
     LIMITS,
+    NEVER_MS,
     SPENT_MS,
     Answer,
     Ask,
     Credit,
+    Limit,
     Limits,
     Refusal,
     State,
@@ -43,10 +45,9 @@ class SharedStore:
         self._client = client
         self._clock = clock
         self._prefix = prefix
-        folder = Path(__file__).parent
-        self._admit, self._release, self._renew = (
-            client.register_script((folder / f"{name}.lua").read_text("utf-8"))
-            for name in ("admit", "release", "renew")
+        self._admit, self._release, self._hold = (
+            client.register_script(_lua("common") + _lua(name))
+            for name in ("admit", "release", "hold")
         )
 
     async def admit(self, ask: Ask) -> Answer:
@@ -58,12 +59,22 @@ class SharedStore:
         reply: list[int] = await self._admit(self._keys(ask), arguments)
         return _answer(reply, len(ask.subjects))
 
+    async def grow(self, ask: Ask, more: int) -> Answer:
+        budgets = [_numbers(subject.limits)[-2:] for subject in ask.subjects]
+        limits = [number for soft_and_hard in budgets for number in soft_and_hard]
+        arguments = [*self._held(ask), more, ask.purse.funds if ask.purse else -1, *limits]
+        limit, subject, unknown = await self._hold(self._keys(ask), arguments)
+        if unknown:
+            return _unknown(unknown, len(ask.subjects))
+        if not limit:
+            return Answer()
+        wait_ms = NEVER_MS if LIMITS[limit - 1] is Limit.CREDIT else ask.month_left_ms
+        return Answer(refusal=Refusal(LIMITS[limit - 1], subject, wait_ms))
+
     async def renew(self, asks: list[Ask]) -> None:
         async with self._client.pipeline(transaction=False) as pipeline:
             for ask in asks:
-                keys = [key for key in self._keys(ask) if key.endswith((":leases", ":held"))]
-                arguments: list[str | int] = [self._clock(), ask.id, LEASE_MS]
-                await self._renew(keys, arguments, client=pipeline)
+                await self._hold(self._keys(ask), self._held(ask), client=pipeline)
             await pipeline.execute()
 
     async def release(
@@ -75,16 +86,29 @@ class SharedStore:
 
     async def tell_spent(self, ask: Ask, subject: int, characters: int, *, again: bool) -> None:
         key = self._keys(ask)[len(_KINDS) * subject + _KINDS.index("spent")]
-        await self._client.set(key, characters, px=SPENT_MS, nx=not again)
+        await self._tell(key, characters, again)
 
     async def tell_used(self, ask: Ask, micros: int, *, again: bool) -> None:
-        await self._client.set(self._keys(ask)[-1], micros, px=SPENT_MS, nx=not again)
+        await self._tell(self._keys(ask)[-1], micros, again)
+
+    async def _tell(self, key: str, amount: int, again: bool) -> None:
+        """Again only where it is still known: a Redis that has forgotten it has forgotten what runs
+        too, and is told all of that first, by who is answered that it is unknown."""
+        await self._client.set(key, amount, px=SPENT_MS, nx=not again, xx=again)
+
+    def _held(self, ask: Ask) -> list[str | int]:
+        cost = ask.purse.cost if ask.purse else 0
+        return [self._clock(), ask.id, LEASE_MS, ask.characters, cost]
 
     def _keys(self, ask: Ask) -> list[str]:
         """All of a tenant's keys are in one slot of a cluster: the first subject is the tenant."""
         group = f"{self._prefix}:{{{ask.subjects[0].name}}}"
         keys = [key for subject in ask.subjects for key in _names(group, subject, ask.month)]
         return [*keys, f"{group}:credit:{ask.purse.currency}"] if ask.purse else keys
+
+
+def _lua(name: str) -> str:
+    return (Path(__file__).parent / f"{name}.lua").read_text("utf-8")
 
 
 def _names(group: str, subject: Subject, month: str) -> tuple[str, ...]:
@@ -106,12 +130,16 @@ def _numbers(limits: Limits) -> list[int]:
 def _answer(reply: Sequence[int], subjects: int) -> Answer:
     limit, subject, wait_ms, unknown, used, age_ms = reply[:_HEAD]
     if unknown:
-        budgets = tuple(place for place in range(subjects) if unknown >> place & 1)
-        return Answer(unknown=budgets, is_credit_unknown=bool(unknown >> subjects & 1))
+        return _unknown(unknown, subjects)
     starts = range(_HEAD, len(reply), _FIELDS)
     states = tuple(_state(reply[start : start + _FIELDS]) for start in starts)
     refusal = Refusal(LIMITS[limit - 1], subject, wait_ms) if limit else None
     return Answer(states, refusal, credit=Credit(used, age_ms) if used >= 0 else None)
+
+
+def _unknown(bits: int, subjects: int) -> Answer:
+    budgets = tuple(place for place in range(subjects) if bits >> place & 1)
+    return Answer(unknown=budgets, is_credit_unknown=bool(bits >> subjects & 1))
 
 
 def _state(fields: Sequence[int]) -> State:

@@ -48,6 +48,7 @@ class Stores:
         self._away_until = 0.0
         self._living: dict[str, tuple[Store, Ask]] = {}
         self._renewal: asyncio.TimerHandle | None = None
+        self._renewing: asyncio.Task[None] | None = None
 
     async def admit(self, ask: Ask) -> tuple[Store, Answer]:
         """The answer, and who gave it: the same one must be told of the end."""
@@ -57,6 +58,23 @@ class Stores:
             except AwayError:
                 pass
         return self.local, await self.local.admit(ask)
+
+    async def grow(self, store: Store, more: int, ask: Ask) -> tuple[Store, Answer]:
+        """By the store that admitted it. Speech does not stop for Redis."""
+        try:
+            return store, await self._bounded(store.grow(ask, more))
+        except AwayError:
+            return store, Answer()
+
+    async def restore(self, store: Store, tenant: str, running: list[Ask]) -> None:
+        """Counts a tenant's streams again in a store that has forgotten them: what the ledger says
+        is `running`, and what this process knows better."""
+        own = [ask for held_by, ask in self._living.values() if held_by is store]
+        asks = {ask.id: ask for ask in [*running, *own] if ask.subjects[0].name == tenant}
+        try:
+            await self._bounded(store.renew(list(asks.values())))
+        except AwayError:
+            return
 
     async def tell_spent(
         self, store: Store, ask: Ask, subject: int, characters: int, *, again: bool
@@ -82,8 +100,11 @@ class Stores:
     async def release(
         self, store: Store, ask: Ask, more_characters: int, charged: int, charged_micros: int = 0
     ) -> None:
-        """What Redis is not told frees itself when the lease ends."""
+        """What Redis is not told frees itself when the lease ends. A renewal that is under way
+        knows the stream as living: it comes first."""
         self._living.pop(ask.id, None)
+        if self._renewing is not None:
+            await asyncio.wait({self._renewing})
         try:
             await self._bounded(store.release(ask, more_characters, charged, charged_micros))
         except AwayError:
@@ -114,7 +135,7 @@ class Stores:
 
     def _renew_now(self) -> None:
         self._renewal = None
-        background.spawn(self._renew())
+        self._renewing = background.spawn(self._renew())
         self._renew_later()
 
     async def _renew(self) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import html
-import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from ttsapp.speech.events import Word
+from ttsapp.speech.text import languages
+from ttsapp.speech.text.segments import sentences
 
 CONTENT_TYPES = {"srt": "application/x-subrip", "vtt": "text/vtt"}
 FORMATS = tuple(CONTENT_TYPES)
@@ -15,8 +17,6 @@ FORMATS = tuple(CONTENT_TYPES)
 # What is read at a glance: two lines, for no more than so long, without a silence in it.
 _LINE, _LINES = 42, 2
 _LONGEST_MS, _SILENCE_MS = 7000, 800
-_ENDS = (".", "!", "?", "…", "。", "！", "？")  # noqa: RUF001
-_CLOSING = "\"'”’)]»』」"  # noqa: RUF001
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,29 +26,47 @@ class Cue:
     end_ms: int
 
 
-def captions(words: Sequence[Word], name: str) -> str:
-    """`name`: srt or vtt. Times are the words'."""
-    cues = list(cut(words))
+def captions(words: Sequence[Word], name: str, language: str = languages.AUTO) -> str:
+    """`name`: srt or vtt. Times are the words'; `language`: what tells a sentence's end from an
+    abbreviation's."""
+    cues = list(cut(words, language))
     return _srt(cues) if name == "srt" else _vtt(cues)
 
 
-def cut(words: Iterable[Word]) -> Iterator[Cue]:
+def cut(words: Sequence[Word], language: str = languages.AUTO) -> Iterator[Cue]:
     """Cues end with sentences, before silences, and before they grow too long to read."""
     held: list[Word] = []
-    for word in words:
-        if held and _begins(held, word):
+    has_ended = False
+    for word, is_first in zip(words, _first_of_sentences(words, language), strict=True):
+        has_ended = has_ended or is_first
+        if held and not _belongs(word, held[-1]) and (has_ended or _is_full(held, word)):
             yield _cue(held)
             held = []
+        has_ended = has_ended and bool(held)
         held.append(word)
     if held:
         yield _cue(held)
 
 
-def _begins(held: Sequence[Word], word: Word) -> bool:
-    last = held[-1]
+def _first_of_sentences(words: Sequence[Word], language: str) -> Iterator[bool]:
+    """The rule by which the text is cut to be spoken."""
+    ends = accumulate(len(sentence) for sentence in sentences(_joined(words), language))
+    begin, end = 0, 0
+    for word in words:
+        yield begin >= end
+        while begin >= end:
+            end = next(ends, begin + 1)
+        begin += len(word.text) + (not word.goes_on)
+
+
+def _belongs(word: Word, last: Word) -> bool:
+    """Nobody says it: it stays with what it follows."""
+    return word.start_ms == word.end_ms == last.end_ms
+
+
+def _is_full(held: Sequence[Word], word: Word) -> bool:
     return (
-        last.text.rstrip(_CLOSING).endswith(_ENDS)
-        or word.start_ms - last.end_ms >= _SILENCE_MS
+        word.start_ms - held[-1].end_ms >= _SILENCE_MS
         or word.end_ms - held[0].start_ms > _LONGEST_MS
         or len(_joined([*held, word])) > _LINE * _LINES
     )
@@ -71,14 +89,8 @@ def _lines(words: Sequence[Word]) -> str:
 def _joined(words: Sequence[Word]) -> str:
     text = ""
     for word in words:
-        blank = "" if not text or (_is_wide(text[-1]) and _is_wide(word.text[0])) else " "
-        text += blank + word.text
-    return text
-
-
-def _is_wide(character: str) -> bool:
-    """Whether its script is written without blanks."""
-    return unicodedata.east_asian_width(character) in ("W", "F")
+        text += word.text if word.goes_on else f"{word.text} "
+    return text.rstrip()
 
 
 def _srt(cues: Sequence[Cue]) -> str:

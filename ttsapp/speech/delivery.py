@@ -67,6 +67,11 @@ class Delivery:
         return self._done + max(0, taken - begin) * pcm_bytes // max(1, end - begin)
 
     @property
+    def is_lost(self) -> bool:
+        """Whether some of what was handed over will never arrive."""
+        return self.taken < self.handed
+
+    @property
     def is_stalled(self) -> bool:
         """Whether the client was cut off because it took nothing, or too little."""
         return self.is_late or (self._connection is not None and self._connection.is_stalled)

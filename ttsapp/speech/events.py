@@ -17,11 +17,13 @@ class Audio:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """Spelled as in the text; milliseconds on the context's clock."""
+    """Spelled as in the text; milliseconds on the context's clock. Of no length where nobody says
+    it, as a dash or an emoji. `goes_on`: no blank parts it from the next one."""
 
     text: str
     start_ms: int
     end_ms: int
+    goes_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,4 +69,10 @@ class Failed:
     report: Report
 
 
-Event = Audio | Words | Flushed | Done | Failed
+@dataclass(frozen=True, slots=True)
+class Made:
+    """All of a whole answer's audio has been given. Who comes back for the next event has handed
+    the answer over to its client; only that settles it."""
+
+
+Event = Audio | Words | Flushed | Made | Done | Failed

@@ -8,7 +8,9 @@ from enum import StrEnum
 from typing import Protocol
 
 from ttsapp.speech.order import is_speakable
+from ttsapp.speech.text import languages
 from ttsapp.speech.text.segments import Segmenter
+from ttsapp.speech.text.sentences import leads_on
 
 
 class TextMode(StrEnum):
@@ -27,7 +29,7 @@ class Piece:
 
 
 class Feed(Protocol):
-    """Pieces joined are the text, but for silent text that no speech follows."""
+    """Pieces joined are the text. One without anything to say begins no stream."""
 
     def push(self, text: str) -> list[Piece]: ...
 
@@ -45,10 +47,11 @@ class SentenceFeed:
         return [Piece(part, True) for part in self._segmenter.push(text)]
 
     def flush(self) -> list[Piece]:
-        return [Piece(part, True) for part in self._segmenter.flush() if is_speakable(part)]
+        return [Piece(part, True) for part in self._segmenter.flush()]
 
 
-_MARKS = 8
+# As many characters as a sentence's marks, and the word before them, have.
+_MARKS = 48
 
 
 class TokenFeed:
@@ -58,8 +61,9 @@ class TokenFeed:
 
     _SENTENCE = re.compile(r"(?:[.!?…][\"'”’)\]]*\s+|[。！？][”’」』）]*)")  # noqa: RUF001
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, language: str) -> None:
         self._limit = limit
+        self._language = languages.code(language)
         self._length = 0
         self._held = ""
         # The end of what has been given, where the marks of a sentence may have been.
@@ -77,16 +81,18 @@ class TokenFeed:
         return pieces
 
     def flush(self) -> list[Piece]:
-        is_streaming = self._length > 0
+        held, is_streaming = self._held, self._length > 0
         self._length, self._held, self._given = 0, "", ""
-        return [Piece("", True)] if is_streaming else []
+        return [Piece(held, True)] if held or is_streaming else []
 
     def _end(self) -> int:
         """Where in the held text the stream ends; 0: not there."""
         given, most = len(self._given), max(1, self._limit * 3 // 2 - self._length)
-        for match in self._SENTENCE.finditer(self._given + self._held):
+        near = self._given + self._held
+        for match in self._SENTENCE.finditer(near):
             end = match.end() - given
-            if 0 < end <= most and self._length + end >= self._limit // 2:
+            is_there = 0 < end <= most and self._length + end >= self._limit // 2
+            if is_there and not leads_on(near, match.start(), self._language):
                 return end
         room = max(0, self._limit - self._length)
         if blank := self._held.find(" ", room, most) + 1:
@@ -95,4 +101,4 @@ class TokenFeed:
 
 
 def feed(mode: TextMode, limit: int, language: str) -> Feed:
-    return TokenFeed(limit) if mode is TextMode.TOKEN else SentenceFeed(limit, language)
+    return TokenFeed(limit, language) if mode is TextMode.TOKEN else SentenceFeed(limit, language)

@@ -11,7 +11,9 @@ from django.db.models import Avg, QuerySet
 from django.db.models.functions import Trunc
 
 from ttsapp import ids
+from ttsapp.speech import kept
 from ttsapp.speech.models import RequestLog
+from ttsapp.voices.models import Voice
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,15 @@ def find(tenant_id: int, wanted: Wanted) -> QuerySet[RequestLog]:
 
 def one(tenant_id: int, request_id: UUID) -> RequestLog | None:
     return RequestLog.objects.filter(tenant_id=tenant_id, pk=request_id, audio_ms__gt=0).first()
+
+
+def recording(log: RequestLog) -> bytes | None:
+    """None for what was not, or is no longer, kept, and of a voice that is gone, or whose speaker's
+    consent has ended."""
+    voice = Voice.objects.filter(public_id=log.voice).select_related("consent").first()
+    if voice is not None and (voice.deleted_at is not None or voice.state != "active"):
+        return None
+    return kept.read(kept.RECORDINGS, log.recording)
 
 
 def average_waits(

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
+from django.db.models.functions import TruncHour
 
+from billing.models import UsageEvent
+from billing.rating import Outcome
+from billing.statements import read_rows
 from ttsapp import ids
+from ttsapp.keys.models import ApiKey
 from ttsapp.speech.models import RequestLog
 from ttsapp.tenants.models import Tenant
 
@@ -24,6 +29,7 @@ ENDINGS = {
 }
 # Enough for a percentile that means something, few enough to sort for every page.
 MOST_TIMED = 5000
+MOST_FAILURES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +56,13 @@ class FirstAudio:
 
 def find(tenant: Tenant, search: Search) -> QuerySet[RequestLog]:
     """Newest first; `before` is where an earlier page ended."""
-    found = RequestLog.objects.filter(tenant=tenant).select_related("key")
+    found = (
+        RequestLog.objects.filter(tenant=tenant).select_related("key").defer("timeline", "asked")
+    )
     if search.ended:
         found = found.filter(ENDINGS[search.ended])
     if search.key:
-        found = found.filter(_of_key(search.key))
+        found = found.filter(key=_key(tenant, search.key))
     if search.code:
         found = found.filter(error_code=search.code)
     # Ids sort by time, and the index over them serves every range.
@@ -73,6 +81,35 @@ def failed(tenant: Tenant, count: int) -> QuerySet[RequestLog]:
     return RequestLog.objects.filter(wanted, tenant=tenant).select_related("key")[:count]
 
 
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """`code`: the public one."""
+
+    at: datetime
+    code: str
+
+
+def last_failures(since: datetime) -> dict[str, Failure]:
+    """By engine, the newest request since then that failed by no doing of its client: of every
+    tenant, for who runs the engines."""
+    found = UsageEvent.objects.filter(pk__gte=ids.lowest(since), outcome=Outcome.FAILED.value)
+    newest: dict[str, UUID] = {}
+    for pk, engine in found.exclude(engine="").values_list("pk", "engine")[:MOST_FAILURES]:
+        newest.setdefault(engine, pk)
+    logs = RequestLog.objects.defer("timeline").in_bulk(newest.values())
+    return {
+        engine: Failure(logs[pk].at, logs[pk].error_code or logs[pk].ended)
+        for engine, pk in newest.items()
+        if pk in logs
+    }
+
+
+def turned_away(tenant: Tenant, since: datetime) -> int:
+    """By a limit, 1,000 at most."""
+    found = RequestLog.objects.filter(tenant=tenant, pk__gte=ids.lowest(since), status=429)
+    return found[:1000].count()
+
+
 def first_audio(
     tenant: Tenant, since: datetime
 ) -> tuple[FirstAudio | None, dict[datetime, FirstAudio]]:
@@ -81,17 +118,21 @@ def first_audio(
         tenant=tenant, pk__gte=ids.lowest(since), first_audio_ms__isnull=False
     )
     hours: defaultdict[datetime, list[int]] = defaultdict(list)
-    for at, milliseconds in timed.values_list("at", "first_audio_ms")[:MOST_TIMED]:
-        if milliseconds is not None:
-            hours[at.replace(minute=0, second=0, microsecond=0)].append(milliseconds)
+    by_hour = timed.annotate(hour=TruncHour("at", tzinfo=UTC))
+    for hour, milliseconds in read_rows(by_hour.values_list("hour", "first_audio_ms")[:MOST_TIMED]):
+        hours[hour].append(milliseconds)
     every = [milliseconds for hour in hours.values() for milliseconds in hour]
     return (_summary(every) if every else None), {at: _summary(ms) for at, ms in hours.items()}
 
 
-def first_audio_of_all(since: datetime) -> FirstAudio | None:
-    """The newest 5,000 since then, of every tenant: for who runs the engines."""
+def first_audio_of_all(
+    since: datetime, until: datetime | None = None, most: int = MOST_TIMED
+) -> FirstAudio | None:
+    """The newest since then, of every tenant: for who runs the engines."""
     timed = RequestLog.objects.filter(pk__gte=ids.lowest(since), first_audio_ms__isnull=False)
-    found = timed.values_list("first_audio_ms", flat=True)[:MOST_TIMED]
+    if until is not None:
+        timed = timed.filter(pk__lt=ids.lowest(until))
+    found = timed.values_list("first_audio_ms", flat=True)[:most]
     values = [milliseconds for milliseconds in found if milliseconds is not None]
     return _summary(values) if values else None
 
@@ -107,5 +148,10 @@ def _summary(values: list[int]) -> FirstAudio:
     return FirstAudio(len(values), p50, p95, p99)
 
 
-def _of_key(key: str) -> Q:
-    return Q(key=None) if key == "console" else Q(key__public_id=key)
+def _key(tenant: Tenant, public_id: str) -> int | None:
+    """Looked up first: as a condition on another table Postgres reads the tenant's whole log. 0 is
+    nobody's."""
+    if public_id == "console":
+        return None
+    found = ApiKey.objects.filter(tenant=tenant, public_id=public_id)
+    return found.values_list("pk", flat=True).first() or 0

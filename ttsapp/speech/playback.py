@@ -12,9 +12,11 @@ class Playback:
         self.underruns = 0
         self._played_at: float | None = None
 
-    def hear(self, seconds: float, *, asked_at: float, came_at: float, text_at: float) -> None:
-        """So much more audio: asked for by the reader then, and of text that came then."""
+    def hear(self, seconds: float, *, asked_at: float, came_at: float, text_at: float) -> bool:
+        """So much more audio: asked for by the reader then, and of text that came then. Whether it
+        came too late."""
         end = self._played_at if self._played_at is not None else came_at
-        if max(asked_at, text_at) <= end < came_at:
-            self.underruns += 1
+        is_late = max(asked_at, text_at) <= end < came_at
+        self.underruns += is_late
         self._played_at = max(end, came_at) + seconds
+        return is_late

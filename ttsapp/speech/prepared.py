@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 from django.conf import settings
 
@@ -21,6 +21,7 @@ from ttsapp.speech.telling import SpokenWord
 from ttsapp.speech.text import languages
 from ttsapp.speech.text.detect import detect
 from ttsapp.speech.text.lexicon import EMPTY
+from ttsapp.speech.text.mapped import Mapped
 from ttsapp.speech.text.markup import Markup
 from ttsapp.speech.text.prepare import (
     Prepared,
@@ -29,6 +30,7 @@ from ttsapp.speech.text.prepare import (
     prepare,
     without_markup,
 )
+from ttsapp.speech.text.tokens import Token
 
 _SILENCE_MS = 80
 # So many characters are prepared in less time than a thread takes to begin.
@@ -45,11 +47,22 @@ class TextWish:
 
 
 class PreparedSpeech(Segment):
-    """A segment with silence around it and a rate of its own; charged by original characters."""
+    """A segment with silence around it and a rate of its own; charged by original characters.
 
-    def __init__(self, order: Order, prepared: PreparedSegment, final_pause_ms: int = 0) -> None:
-        super().__init__(order, prepared.text, original=prepared.written)
+    `is_first`: of its answer. Its silence then waits for the engine's word, or a refusal by that
+    would come too late to be told as one."""
+
+    def __init__(
+        self,
+        order: Order,
+        prepared: PreparedSegment,
+        final_pause_ms: int = 0,
+        *,
+        is_first: bool = False,
+    ) -> None:
+        super().__init__(order, prepared.text, texts=self._texts)
         self._prepared = prepared
+        self._is_first = is_first
         self._final_pause_ms = final_pause_ms
         self._pause_ms, self._paused_ms = prepared.pause_ms, 0
         # Bytes that left, and bytes of the engine's that they hold, after each chunk.
@@ -59,10 +72,16 @@ class PreparedSpeech(Segment):
         # A second attempt after a refusal by the engine does not pause again.
         pause, self._pause_ms = self._pause_ms, 0
         self._paused_ms += pause
-        for silence in _silence(pause):
-            yield self._noted(silence)
+        before = list(_silence(pause))
+        if not self._is_first:
+            for silence in before:
+                yield self._noted(silence)
+            before = []
         stretching = Stretching(self._prepared.rate)
         async for sound in super().sound():
+            for silence in before:
+                yield self._noted(silence)
+            before = []
             if isinstance(sound, list):
                 yield [self._placed(word) for word in sound]
             elif chunk := await stretching.push(sound):
@@ -72,6 +91,10 @@ class PreparedSpeech(Segment):
         for silence in _silence(self._final_pause_ms):
             yield self._noted(silence)
 
+    @property
+    def sent_bytes(self) -> int:
+        return self._sent[-1][0]
+
     def part(self, heard_bytes: int | None = None) -> Part:
         spoken = super().part()
         heard = self.delivered_bytes if heard_bytes is None else heard_bytes
@@ -80,10 +103,18 @@ class PreparedSpeech(Segment):
             self._prepared.characters, expected_ms(self.text), delivered_ms, spoken.total_ms
         )
 
+    def _texts(self) -> tuple[Mapped, list[Token]]:
+        return self._prepared.mapped, self._tokens
+
+    @cached_property
+    def _tokens(self) -> list[Token]:
+        return self._prepared.tokens()
+
     def _placed(self, word: SpokenWord) -> SpokenWord:
         """Behind the silence, at the segment's own rate."""
         rate, pause = self._prepared.rate, self._paused_ms
-        return SpokenWord(word.text, pause + word.start_ms / rate, pause + word.end_ms / rate)
+        start_ms, end_ms = (pause + at / rate for at in (word.start_ms, word.end_ms))
+        return replace(word, start_ms=start_ms, end_ms=end_ms)
 
     def _made_of(self, sent_bytes: int) -> int:
         """How much of the engine's audio the first so many bytes hold."""
@@ -105,11 +136,16 @@ def _silence(milliseconds: int) -> Iterator[bytes]:
         milliseconds -= _SILENCE_MS
 
 
-def speeches(order: Order, prepared: Prepared) -> list[Segment]:
-    """The engine streams that say it, in order."""
+def speeches(order: Order, prepared: Prepared, *, begin: bool = False) -> list[Segment]:
+    """The engine streams that say it, in order. `begin`: an answer begins with them."""
     last = len(prepared.segments) - 1
     return [
-        PreparedSpeech(order, segment, prepared.final_pause_ms if place == last else 0)
+        PreparedSpeech(
+            order,
+            segment,
+            prepared.final_pause_ms if place == last else 0,
+            is_first=begin and place == 0,
+        )
         for place, segment in enumerate(prepared.segments)
     ]
 
@@ -121,10 +157,14 @@ def cleaned(order: Order) -> Callable[[str], Prepared]:
 
 
 async def live_text(
-    order: Order, *, is_normalised: bool = False, has_lexicon: bool = True
+    order: Order,
+    *,
+    is_normalised: bool = False,
+    has_lexicon: bool = True,
+    markup: Markup = Markup.NONE,
 ) -> Callable[[str], Prepared]:
-    """For a context that gets its text in parts; tags in it are text. Without a language of the
-    order's, each part is looked at by itself."""
+    """For a context that gets its text in parts; of tags in it, pauses can be honoured. Without a
+    language of the order's, each part is looked at by itself."""
     native = languages.code(order.voice.native_language)
     chosen = languages.code(order.language)
     words = await lexicon(order.caller.tenant_id, chosen) if has_lexicon else EMPTY
@@ -136,6 +176,7 @@ async def live_text(
         language=chosen,
         default_language=native,
         is_normalised=is_normalised,
+        markup=markup,
         lexicon=words,
         limit=settings.SEGMENT_CHARACTERS,
         field=order.text_field,

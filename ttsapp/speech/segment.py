@@ -19,7 +19,7 @@ from ttsapp.engine.connection import EngineStream
 from ttsapp.errors import ApiError
 from ttsapp.speech.encoders.samples import BYTES_PER_MS, BYTES_PER_SAMPLE
 from ttsapp.speech.order import Order
-from ttsapp.speech.telling import Original, SpokenWord, Telling, as_written
+from ttsapp.speech.telling import SpokenWord, Telling, Texts, as_written
 
 CANCEL_SECONDS = 1.0
 
@@ -33,25 +33,35 @@ class Segment:
     What it is told goes to the engine in that order, without anyone waiting for it."""
 
     def __init__(
-        self, order: Order, text: str, *, is_open: bool = False, original: Original | None = None
+        self, order: Order, text: str, *, is_open: bool = False, texts: Texts | None = None
     ) -> None:
         self.text = text
         self.is_open = is_open
         self.made_bytes = 0
         self.delivered_bytes = 0
         self.engine = ""
+        # What of its answer's frames is left for it; 0: the answer has no bound of its own.
+        self.max_frames = 0
         self.finished: engine_pb2.Finished | None = None
+        # When the engine was asked, and when it said yes.
+        self.asked_at: float | None = None
+        self.accepted_at: float | None = None
         self._text_at = time.monotonic()
         self._order = order
         self._stream: EngineStream | None = None
         self._writing: asyncio.Task[None] | None = None
         self._limit: asyncio.Timeout | None = None
         self._is_cancelled = False
-        self._telling = Telling(original or as_written(lambda: self.text))
+        self._telling = Telling(texts or as_written(lambda: self.text))
 
     @property
     def is_started(self) -> bool:
         return self._stream is not None
+
+    @property
+    def sent_bytes(self) -> int:
+        """What `sound` has given of it."""
+        return self.made_bytes
 
     @property
     def text_at(self) -> float:
@@ -66,10 +76,13 @@ class Segment:
         return (expected_ms(self.text) - self.made_bytes // BYTES_PER_MS) / self._order.speed
 
     def open(self) -> None:
-        """Asks for the engine's stream; again after a refusal, with all text so far."""
+        """Asks for the engine's stream; again after a refusal, with all text so far. Where it
+        raises ApiError, it has not begun."""
+        self.asked_at = time.monotonic()
+        is_complete, most = not self.is_open, self.max_frames
+        start = self._order.start(self.text, is_complete=is_complete, max_frames=most)
         self._stream = client().synthesize(self._order.model.id)
         self._writing = None
-        start = self._order.start(self.text, is_complete=not self.is_open)
         self._tell(self._stream.start(start))
 
     def append(self, text: str) -> None:
@@ -115,6 +128,7 @@ class Segment:
                 self._note_finished(event.finished)
             elif event.HasField("accepted"):
                 self.engine = event.accepted.engine_id
+                self.accepted_at = time.monotonic()
             elif self._is_cancelled:
                 continue
             elif event.HasField("audio"):
@@ -167,9 +181,12 @@ class Segment:
         if not self._is_cancelled:
             if finished.reason == engine_pb2.FINISH_REASON_CANCELLED:
                 raise errors.unavailable()
-            if finished.samples == 0:
+            if finished.samples == 0 and not self._is_cut_by_wish(finished):
                 raise errors.empty()
         self.finished = finished
+
+    def _is_cut_by_wish(self, finished: engine_pb2.Finished) -> bool:
+        return finished.reason == engine_pb2.FINISH_REASON_LENGTH and self.max_frames > 0
 
     def _tell(self, write: Coroutine[Any, Any, None]) -> None:
         self._writing = background.spawn(_after(self._writing, write))

@@ -11,10 +11,11 @@ from django.db import transaction
 
 from billing import services as billing
 from billing.prices.rates import VoiceKind
-from billing.statements import insert_new
+from billing.statements import Row, insert_new
 from ttsapp import ids
 from ttsapp.errors import ApiError
 from ttsapp.keys.authentication import Caller
+from ttsapp.speech import texts
 from ttsapp.speech.models import RequestLog
 from ttsapp.speech.order import Order
 from ttsapp.voices.models import Kind
@@ -29,13 +30,17 @@ _SOLD_AS: dict[str, VoiceKind] = {
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """How a request fared, as its log row will say."""
+    """How a request fared, as its log row will say. `text`: that is kept beside the row."""
 
     status: int
     total_ms: int
     first_audio_ms: int | None
     finish_reason: str
     error: ApiError | None = None
+    timeline: bytes | None = None
+    recording: str = ""
+    asked: bytes | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +67,14 @@ def close_all(closings: Iterable[Closing]) -> int:
     by_id = {closing.order.id: closing for closing in closings}
     ended = [(metered(closing.order), closing.usage) for closing in by_id.values()]
     first = billing.settle_all(ended)
-    insert_new([_log_row(by_id[request_id]) for request_id in first])
+    insert_new(RequestLog, [_log_row(by_id[request_id]) for request_id in first])
+    texts.write(_said(by_id[request_id]) for request_id in first)
     return len(first)
+
+
+def _said(closing: Closing) -> texts.Said:
+    order = closing.order
+    return texts.Said(order.caller.tenant_id, order.id, closing.record.text, order.instructions)
 
 
 def log_refusal(request_id: UUID, caller: Caller, transport: str, error: ApiError) -> None:
@@ -88,27 +99,30 @@ def close_orphans(older_than: timedelta) -> int:
     return billing.close_orphans(older_than, _log_lost)
 
 
-def _log_row(closing: Closing) -> RequestLog:
+def _log_row(closing: Closing) -> Row:
     order, usage, record = closing.order, closing.usage, closing.record
-    return RequestLog(
-        id=order.id,
-        tenant_id=order.caller.tenant_id,
-        key_id=order.caller.key_id,
-        at=ids.moment(order.id),
-        transport=order.transport,
-        status=record.status,
-        model=order.model.id,
-        voice=order.voice.name,
-        response_format=order.response_format,
-        seed=order.seed,
-        characters=usage.characters,
-        audio_ms=usage.audio_ms,
-        first_audio_ms=record.first_audio_ms,
-        total_ms=record.total_ms,
-        finish_reason=record.finish_reason,
-        error_code=_short(record.error.code) if record.error else "",
-        error_field=_short(record.error.field) if record.error else "",
-    )
+    return {
+        "id": order.id,
+        "tenant_id": order.caller.tenant_id,
+        "key_id": order.caller.key_id,
+        "at": ids.moment(order.id),
+        "transport": order.transport,
+        "status": record.status,
+        "model": order.model.id,
+        "voice": order.voice.name,
+        "response_format": order.response_format,
+        "seed": order.seed,
+        "characters": usage.characters,
+        "audio_ms": usage.audio_ms,
+        "first_audio_ms": record.first_audio_ms,
+        "total_ms": record.total_ms,
+        "finish_reason": record.finish_reason,
+        "error_code": _short(record.error.code) if record.error else "",
+        "error_field": _short(record.error.field) if record.error else "",
+        "timeline": record.timeline,
+        "recording": record.recording,
+        "asked": record.asked,
+    }
 
 
 def _log_lost(request: billing.Metered) -> None:

@@ -7,9 +7,10 @@ from contextlib import aclosing
 from functools import cached_property
 
 from ttsapp.speech.context import Context
-from ttsapp.speech.events import Audio, Done, Failed, Word, Words
+from ttsapp.speech.events import Audio, Done, Failed, Made, Word, Words
 from ttsapp.speech.order import Order
 from ttsapp.speech.tally import Tally
+from ttsapp.speech.text.languages import AUTO
 from ttsapp.speech.text.prepare import Prepared
 
 
@@ -32,10 +33,17 @@ class Session:
     def tally(self) -> Tally:
         return self.context.tally
 
+    @property
+    def language(self) -> str:
+        """Of the text, as far as it is known: named, or detected for what was done to it."""
+        found = self._prepared.language if self._prepared else AUTO
+        return self.order.spoken_language if found == AUTO else found
+
     async def audio(self) -> AsyncGenerator[bytes]:
         """PCM as the engine makes it. Raises ApiError for whatever is not the reader leaving.
 
-        A chunk counts as delivered when the reader comes back for the next one."""
+        A chunk counts as delivered when the reader comes back for the next one. Of an order that
+        is answered whole the last chunk is empty: all is made, and who comes back has sent it."""
         async with aclosing(self.context.events()) as events:
             if self._prepared is None:
                 self.context.say(self.text)
@@ -44,6 +52,8 @@ class Session:
             async for event in events:
                 if isinstance(event, Audio):
                     yield event.pcm
+                elif isinstance(event, Made):
+                    yield b""
                 elif isinstance(event, Words):
                     self.words.extend(event.words)
                 elif isinstance(event, Done | Failed):

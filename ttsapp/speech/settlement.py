@@ -30,6 +30,9 @@ class Settlement:
         self._admitting: asyncio.Task[ApiError | None] | None = None
         self._to_reserve: asyncio.TimerHandle | None = None
         self._reservation: asyncio.Task[None] | None = None
+        # Of the text that is there, and the task that has it held.
+        self._characters = 0
+        self._growth: asyncio.Task[ApiError | None] | None = None
 
     @property
     def is_begun(self) -> bool:
@@ -44,6 +47,7 @@ class Settlement:
     def begin(self, characters: int) -> None:
         """Asks the limits, with the text that is there; then, while the engine works and never
         before, the reservation is written. What ends sooner than that needs none."""
+        self._characters = characters
         self._admitting = background.spawn(self._admit(characters))
 
     async def admitted(self) -> None:
@@ -52,6 +56,41 @@ class Settlement:
         await asyncio.wait({self._admitting})
         if (error := self._refusal) is not None:
             raise error
+
+    def must_hold(self, characters: int) -> bool:
+        """Whether a limit may mind that the text has grown."""
+        assert self._admitting is not None
+        is_admitted = self._admitting.done()
+        return characters > self._characters and (self.admission.is_bound or not is_admitted)
+
+    async def hold(self, characters: int) -> None:
+        """So much text is there by now; what comes together is asked for together. Raises ApiError
+        where a budget or credit has no room for it."""
+        self._characters = max(self._characters, characters)
+        if self._growth is None or self._growth.done():
+            self._growth = background.spawn(self._grow())
+        await asyncio.wait({growth := self._growth})
+        if (error := growth.result()) is not None:
+            raise error
+
+    async def is_held(self) -> bool:
+        """Of all text that is there now: before any of it is heard."""
+        if self._growth is None:
+            return True
+        await asyncio.wait({growth := self._growth})
+        return growth.result() is None
+
+    async def _grow(self) -> ApiError | None:
+        assert self._admitting is not None
+        if await self._admitting is not None:
+            return None
+        while self.admission.is_bound and self._characters > self.admission.characters:
+            try:
+                await self.admission.grow(self._characters)
+            except ApiError as error:
+                # Nobody's speech ends because a database is away.
+                return error if error.status < 500 else None
+        return None
 
     def settle(self, usage: billing.Usage, record: services.Record) -> asyncio.Task[None]:
         return background.spawn(self._settle(usage, record))
@@ -94,11 +133,19 @@ class Settlement:
                 return
         if self._to_reserve is not None:
             self._to_reserve.cancel()
-        await self.admission.leave(usage.characters, usage.billed_characters)
+        if self._growth is not None:
+            await asyncio.wait({self._growth})
         await self._leave_live()
+        # What is used up of credit is read from the ledger before anyone is refused: what is held
+        # of it ends when the ledger has it, and not before.
+        if not self.admission.is_paid_ahead:
+            await self.admission.leave(usage.characters, usage.billed_characters)
         if self._reservation is not None:
             await asyncio.wait({self._reservation})
-        await ledger.close(services.Closing(self._order, usage, record))
+        try:
+            await ledger.close(services.Closing(self._order, usage, record))
+        finally:
+            await self.admission.leave(usage.characters, usage.billed_characters)
 
     async def _note(self, error: ApiError) -> None:
         order = self._order

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from ttsapp import background
+from ttsapp.engine import errors
 from ttsapp.errors import ApiError
 from ttsapp.speech.encoders.samples import BYTES_PER_SAMPLE, SAMPLE_RATE
-from ttsapp.speech.events import Audio, Flushed, Word, Words
+from ttsapp.speech.events import Audio, Flushed, Words
+from ttsapp.speech.permission import Permission
 from ttsapp.speech.segment import Segment
-from ttsapp.speech.telling import SpokenWord
+from ttsapp.speech.telling import placed, unsaid
 
 # The next engine stream opens when so little of this one is left to make: its first audio takes
 # a fraction of that, even on a busy CPU.
@@ -32,30 +34,47 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """Nothing follows; `failure`: why, if not because all is said."""
+    """Nothing follows; `failure`: why, if not because all is said. `is_cut`: the rest of it would
+    be more frames than the answer may have."""
 
     failure: ApiError | None = None
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unsaid:
+    """Signs that come behind what is said."""
+
+    text: str
 
 
 Item = Chunk | Words | Flushed | End
+Work = Segment | Flushed | Unsaid
 
 
 class Speaker:
     """Holds one engine stream, and for a moment a second one, opened ahead so that playback has
     no gap. Reading `next` slowly slows the engine down; one item waits. Before the first of them
-    it waits for `admitted`, whose ApiError is its failure."""
+    it waits for `admitted`, whose ApiError is its failure; each that follows needs the voice's
+    `permission`. `max_frames`: of all segments together;
+    with such a bound none is opened before the one before it has ended, as it takes what is left.
+    """
 
-    def __init__(self, admitted: Callable[[], Awaitable[None]]) -> None:
-        self._admitted = admitted
+    def __init__(
+        self, admitted: Callable[[], Awaitable[None]], permission: Permission, max_frames: int = 0
+    ) -> None:
+        self._admitted, self._permission = admitted, permission
+        self._max_frames = max_frames
         self._is_admitted = False
         self.segments: list[Segment] = []
-        self._work: deque[Segment | Flushed] = deque()
+        self._work: deque[Work] = deque()
         self._items: asyncio.Queue[Item] = asyncio.Queue(1)
         self._news = asyncio.Event()
         self._cancelled = asyncio.Event()
         self._is_finished = False
         self._current: Segment | None = None
         self._samples = 0
+        self._told_ms: int | None = None
         self._run: asyncio.Task[None] | None = None
 
     @property
@@ -67,7 +86,7 @@ class Speaker:
     def waiting(self) -> int:
         return len(self._work)
 
-    def add(self, item: Segment | Flushed) -> None:
+    def add(self, item: Work) -> None:
         self._work.append(item)
         if isinstance(item, Segment):
             self.segments.append(item)
@@ -76,6 +95,11 @@ class Speaker:
             self._run = background.spawn(self._speak())
             self._run.add_done_callback(self._note_ended)
         self._news.set()
+
+    def show(self, text: str) -> None:
+        """Signs that nobody says: they are told where the last word ends, if any was told."""
+        if self.segments and text.strip():
+            self.add(Unsaid(text))
 
     def finish(self) -> None:
         """Nothing more will be added."""
@@ -108,18 +132,21 @@ class Speaker:
     # ---- the task
 
     async def _speak(self) -> None:
-        failure = None
+        failure, is_cut = None, False
         try:
-            while (item := await self._next_work()) is not None:
+            while not is_cut and (item := await self._next_work()) is not None:
                 if isinstance(item, Segment):
                     await self._say(item)
-                else:
+                    is_cut = self._is_cut()
+                elif isinstance(item, Flushed):
                     await self._items.put(item)
+                elif self._told_ms is not None and (told := unsaid(item.text, self._told_ms)):
+                    await self._items.put(Words(told))
         except ApiError as error:
             failure = error
-        await self._items.put(End(failure))
+        await self._items.put(End(failure, is_cut))
 
-    async def _next_work(self) -> Segment | Flushed | None:
+    async def _next_work(self) -> Work | None:
         self._current = None
         while not self._work:
             if self._is_finished:
@@ -133,17 +160,20 @@ class Speaker:
         if not self._is_admitted:
             await self._admitted()
             self._is_admitted = True
+        if not segment.is_started:
+            await self._permission.ask()
             if self._cancelled.is_set():
                 return
-        if not segment.is_started:
-            segment.open()
+            self._open(segment)
         begins_ms = self._samples * 1000 / SAMPLE_RATE
         give_up = asyncio.get_running_loop().time() + settings.STALL_SECONDS
         while True:
             try:
                 async for sound in segment.sound():
                     if isinstance(sound, list):
-                        await self._items.put(_words(sound, begins_ms))
+                        told = placed(sound, begins_ms)
+                        self._told_ms = told.words[-1].end_ms
+                        await self._items.put(told)
                         continue
                     await self._items.put(Chunk(segment, Audio(sound, self._samples)))
                     self._samples += len(sound) // BYTES_PER_SAMPLE
@@ -163,15 +193,37 @@ class Speaker:
         with suppress(TimeoutError):
             async with asyncio.timeout(error.retry_after_ms / 1000):
                 await self._cancelled.wait()
+        await self._permission.ask()
         if not self._cancelled.is_set():
             segment.open()
 
+    def _open(self, segment: Segment) -> None:
+        if self._max_frames:
+            segment.max_frames = self._max_frames - self._spent
+        segment.open()
+
+    @property
+    def _spent(self) -> int:
+        return sum(each.finished.frames for each in self.segments if each.finished)
+
+    def _is_cut(self) -> bool:
+        """Raises ApiError 400 where nothing of it would ever be heard."""
+        if not self._max_frames or self._spent < self._max_frames:
+            return False
+        if not self._samples:
+            raise errors.cut_before_sound()
+        return any(isinstance(item, Segment) for item in self._work)
+
     def _open_ahead(self) -> None:
         upcoming = next((item for item in self._work if isinstance(item, Segment)), None)
-        if upcoming is None or upcoming.is_started or not self._is_admitted:
+        if upcoming is None or upcoming.is_started or not self._is_admitted or self._max_frames:
+            return
+        if self._permission.refusal is not None:
             return
         if self._current is None or self._current.remaining_ms <= AHEAD_MS:
-            upcoming.open()
+            # What cannot be sent now is asked for once more, in its turn.
+            with suppress(ApiError):
+                self._open(upcoming)
 
     def _started(self) -> Iterator[Segment]:
         return (item for item in self._work if isinstance(item, Segment) and item.is_started)
@@ -186,13 +238,3 @@ class Speaker:
         if not task.cancelled() and task.exception() is not None:
             message = "Something went wrong on our side."
             self.stop(ApiError(500, "internal_error", message))
-
-
-def _words(spoken: list[SpokenWord], begins_ms: float) -> Words:
-    """On the context's clock, on which their segment begins so late."""
-    return Words(
-        tuple(
-            Word(word.text, round(begins_ms + word.start_ms), round(begins_ms + word.end_ms))
-            for word in spoken
-        )
-    )

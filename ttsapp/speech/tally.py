@@ -10,11 +10,12 @@ from billing.services import Usage
 from gpu_engine.proto import engine_pb2
 from ttsapp import context
 from ttsapp.errors import ApiError
-from ttsapp.speech.encoders.samples import BYTES_PER_MS
-from ttsapp.speech.events import Report
+from ttsapp.speech.encoders.samples import BYTES_PER_MS, SAMPLE_RATE
+from ttsapp.speech.events import Audio, Report
 from ttsapp.speech.playback import Playback
 from ttsapp.speech.segment import Segment
 from ttsapp.speech.services import Record
+from ttsapp.speech.timeline import Chunk, Chunks, Timeline
 
 CLIENT_LEFT = 499
 
@@ -22,24 +23,39 @@ CLIENT_LEFT = 499
 @dataclass(slots=True)
 class Tally:
     """`characters` counts all text taken; of it, `segments` have what was given to the engine.
+    `is_whole`: nobody listens before the end; `speed`: how fast it is played; `is_cut`: the answer
+    has all the frames that were asked for, and not all of the text.
 
     A request that comes whole is timed from its arrival, so with what was done to its text; live
     text from the first of it that can be spoken."""
 
     segments: list[Segment]
+    is_whole: bool = False
+    speed: float = 1.0
     started: float = field(default_factory=lambda: _arrival() or time.monotonic())
     characters: int = 0
     first_audio_ms: int | None = None
     playback: Playback = field(default_factory=Playback)
+    chunks: Chunks = field(default_factory=Chunks)
     # What the listener says to have heard of what was delivered; all of it unless told.
     played_bytes: int | None = None
     is_cancelled: bool = False
+    is_cut: bool = False
     has_left: bool = False
     is_our_stop: bool = False
 
-    def note_audio(self) -> None:
+    def note_audio(self, audio: Audio, *, asked_at: float, text_at: float) -> None:
+        """It is here: asked for by the reader then, and of text that came then."""
+        now = time.monotonic()
+        came_ms = round((now - self.started) * 1000)
         if self.first_audio_ms is None:
-            self.first_audio_ms = self.elapsed_ms
+            self.first_audio_ms = came_ms
+        seconds = len(audio.pcm) / (1000 * BYTES_PER_MS * self.speed)
+        is_late = not self.is_whole and self.playback.hear(
+            seconds, asked_at=asked_at, came_at=now, text_at=text_at
+        )
+        at_ms = round(1000 * audio.first_sample / (SAMPLE_RATE * self.speed))
+        self.chunks.note(Chunk(came_ms, at_ms, round(1000 * seconds), is_late))
 
     def begin(self) -> None:
         """The first text that can be spoken is here."""
@@ -52,10 +68,15 @@ class Tally:
             segment.delivered_bytes = min(segment.delivered_bytes, pcm_bytes)
             pcm_bytes -= segment.delivered_bytes
 
+    @property
+    def made_bytes(self) -> int:
+        """Of PCM, delivered or not."""
+        return sum(segment.sent_bytes for segment in self.segments)
+
     def deliver_all(self) -> None:
-        """An answer that is sent whole is delivered at its end, not before."""
+        """An answer that is sent whole is handed over when all of it is there, not before."""
         for segment in self.segments:
-            segment.delivered_bytes = segment.made_bytes
+            segment.delivered_bytes = segment.sent_bytes
 
     @property
     def elapsed_ms(self) -> int:
@@ -63,6 +84,12 @@ class Tally:
 
     @property
     def audio_ms(self) -> int:
+        """Delivered, as long as it is heard."""
+        return round(self._delivered_ms / self.speed)
+
+    @property
+    def _delivered_ms(self) -> int:
+        """As long as it is at the speed at which it was made."""
         return sum(segment.delivered_bytes for segment in self.segments) // BYTES_PER_MS
 
     @property
@@ -70,6 +97,8 @@ class Tally:
         """stop, length, cancelled or error; of a context that has ended."""
         if self.is_cancelled:
             return "error" if self.is_our_stop else "cancelled"
+        if self.is_cut:
+            return "length"
         ends = [segment.finished.reason for segment in self.segments if segment.finished]
         if not ends or len(ends) < len(self.segments):
             return "error"
@@ -81,7 +110,7 @@ class Tally:
         if failure is not None:
             if failure.status >= 500:
                 return Outcome.FAILED
-            return Outcome.CANCELLED if self.audio_ms > 0 else Outcome.REFUSED
+            return Outcome.CANCELLED if self._delivered_ms > 0 else Outcome.REFUSED
         reason = self.finish_reason
         if reason == "error":
             return Outcome.FAILED
@@ -137,7 +166,21 @@ class Tally:
             first_audio_ms=self.first_audio_ms,
             finish_reason=self._ending(outcome, failure),
             error=failure,
+            timeline=self.timeline().pack(),
         )
+
+    def timeline(self) -> Timeline:
+        first = self.segments[0] if self.segments else None
+        return Timeline(
+            asked_ms=self._since(first.asked_at if first else None),
+            accepted_ms=self._since(first.accepted_at if first else None),
+            is_whole=self.is_whole,
+            chunks=tuple(self.chunks.kept),
+            left_out=self.chunks.left_out,
+        )
+
+    def _since(self, moment: float | None) -> int | None:
+        return None if moment is None else round((moment - self.started) * 1000)
 
     def _ending(self, outcome: Outcome, failure: ApiError | None) -> str:
         """As the log has it, where what was refused has no end."""

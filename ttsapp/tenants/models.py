@@ -20,9 +20,12 @@ class Permission(Enum):
     SPEAK = "speak"
     MANAGE_KEYS = "manage_keys"
     MANAGE_VOICES = "manage_voices"
+    APPROVE_VOICES = "approve_voices"
     MANAGE_WEBHOOKS = "manage_webhooks"
     MANAGE_MEMBERS = "manage_members"
     MANAGE_SETTINGS = "manage_settings"
+    HEAR_REQUESTS = "hear_requests"
+    READ_REQUESTS = "read_requests"
     VIEW_BILLING = "view_billing"
     VIEW_AUDIT = "view_audit"
 
@@ -86,6 +89,8 @@ _PERMISSIONS = {
             Permission.MANAGE_KEYS,
             Permission.MANAGE_VOICES,
             Permission.MANAGE_WEBHOOKS,
+            Permission.HEAR_REQUESTS,
+            Permission.READ_REQUESTS,
         }
     ),
     Role.VIEWER: frozenset({Permission.VIEW}),
@@ -97,6 +102,8 @@ _PLATFORM_PERMISSIONS = {
 
 
 MOST_SHARE = 100
+MOST_AUDIO_HOURS = 720
+MOST_TEXT_DAYS = 365
 
 
 class Tenant(LimitFields):
@@ -114,6 +121,28 @@ class Tenant(LimitFields):
         db_default=1,
         validators=[MinValueValidator(1), MaxValueValidator(MOST_SHARE)],
         help_text="Of a full engine, beside others' shares of 1.",
+    )
+    audio_hours = models.PositiveSmallIntegerField(
+        default=0,
+        db_default=0,
+        editable=False,
+        validators=[MaxValueValidator(MOST_AUDIO_HOURS)],
+        help_text="That requests' audio is kept, to be heard again in the console; 0: not at all.",
+    )
+
+    text_days = models.PositiveSmallIntegerField(
+        default=0,
+        db_default=0,
+        editable=False,
+        validators=[MaxValueValidator(MOST_TEXT_DAYS)],
+        help_text="That requests' texts are kept, masked in the console; 0: not at all.",
+    )
+
+    reviews_voices = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="A clone waits until an owner or admin approves it.",
     )
 
     class Meta:

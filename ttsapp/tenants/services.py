@@ -51,6 +51,31 @@ def limit_tenant(
 
 
 @transaction.atomic
+def keep_audio(actor: Actor, tenant: Tenant, hours: int) -> bool:
+    """For how long requests' audio is kept from now on; 0: not at all. What is kept already stays
+    for as long as it was to be. False when that is as it was."""
+    locked = Tenant.objects.select_for_update().get(pk=tenant.pk)
+    if locked.audio_hours == hours:
+        return False
+    changes = {"audio_hours": (locked.audio_hours, hours)}
+    Tenant.objects.filter(pk=tenant.pk).update(audio_hours=hours)
+    record(actor, Action.AUDIO_RETENTION_CHANGED, tenant, tenant.slug, changes=changes)
+    return True
+
+
+@transaction.atomic
+def review_voices(actor: Actor, tenant: Tenant, is_wanted: bool) -> bool:
+    """Whether clones from now on wait for approval. False when that is as it was."""
+    locked = Tenant.objects.select_for_update().get(pk=tenant.pk)
+    if locked.reviews_voices == is_wanted:
+        return False
+    Tenant.objects.filter(pk=tenant.pk).update(reviews_voices=is_wanted)
+    changes = {"reviews_voices": (locked.reviews_voices, is_wanted)}
+    record(actor, Action.REVIEWS_CHANGED, tenant, tenant.slug, changes=changes)
+    return True
+
+
+@transaction.atomic
 def suspend_tenant(actor: Actor, tenant: Tenant, reason: str = "") -> bool:
     """Its keys answer 403 within a second, and its people read the reason in their console.
     False when it was suspended already."""

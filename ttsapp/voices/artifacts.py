@@ -67,6 +67,10 @@ class ArtifactCache:
                 if (dropped := self._held.pop(digest, None)) is not None:
                     self._nbytes -= len(dropped)
 
+    def digests(self) -> list[str]:
+        with self._lock:
+            return list(self._held)
+
     def counters(self) -> CacheCounters:
         with self._lock:
             return CacheCounters(

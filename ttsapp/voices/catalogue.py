@@ -10,19 +10,22 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from gpu_engine.proto import engine_pb2
+from ttsapp.engine.errors import RETRY_AFTER_MS
 from ttsapp.errors import ApiError, invalid
 from ttsapp.keys.rules import KeyRules
 from ttsapp.speech.text.languages import NAMES
 from ttsapp.voices.own import OwnVoice, Preset
 
 RETIRED_MODELS = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")
-_DATED = re.compile(rf"(?:{'|'.join(RETIRED_MODELS)})(?:-20\d\d-\d\d-\d\d)?", re.ASCII)
+_DATED = re.compile(rf"({'|'.join(RETIRED_MODELS)})(?:-20\d\d-\d\d-\d\d|-1106)?", re.ASCII)
+_OWN_ID = re.compile(r"voice_[0-9a-f]{32}", re.ASCII)
 _LANGUAGE_TAG = re.compile(r"([a-z]{2})(?:-[a-z0-9]{2,8})*")
 
 # The stock names by the kind of voice that callers know them for.
 _STOCK_FEMALE = ("alloy", "coral", "marin", "nova", "sage", "shimmer")
 _STOCK_MALE = ("ash", "ballad", "cedar", "echo", "fable", "onyx", "verse")
 STOCK_VOICES = tuple(sorted(_STOCK_FEMALE + _STOCK_MALE))
+ALIASES = (*STOCK_VOICES, *RETIRED_MODELS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,8 @@ class SpeechModel:
     """One checkpoint that the engine serves; `fingerprint` changes when its weights do.
 
     `own`: the voices of the tenant that asks, by id and by name in lower case. `is_stand_in`: it
-    was not asked for by its own name, so a voice may choose another."""
+    was not asked for by its own name, so a voice may choose another. `lacks_some`, `aliases`: as in
+    the catalogue."""
 
     id: str
     kind: str
@@ -43,12 +47,15 @@ class SpeechModel:
     word_languages: tuple[str, ...] = ()
     own: Mapping[str, OwnVoice] = field(default_factory=dict, compare=False, repr=False)
     is_stand_in: bool = field(default=False, compare=False)
+    lacks_some: bool = field(default=False, compare=False)
+    aliases: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def preset(self, name: str) -> Preset:
         """The voice of that name, stock names included; no voice of a tenant's has one of theirs.
 
-        Raises ApiError 400 on `voice` for one that is not there, 403 for one that may no longer
-        be used, 400 on `model` for one that another model speaks."""
+        Raises ApiError 400 on `voice` for one that is not there, or 503 where an engine is away
+        that may have it; 403 for one that may no longer be used, 400 on `model` for one that
+        another model speaks."""
         wanted = name.casefold()
         if own := self.own.get(wanted):
             own.check(self.id, is_stand_in=self.is_stand_in)
@@ -57,18 +64,16 @@ class SpeechModel:
             if preset.name.casefold() == wanted:
                 return preset
         stand_in = stock_voices(self).get(wanted)
-        if stand_in is None:
-            raise invalid(
-                f"Unknown voice {_short(name)}: {_choices(self)}.", "voice", "unknown_voice"
-            )
-        return stand_in
+        if stand_in is not None:
+            return stand_in
+        raise away("voice") if self.lacks_some else unknown_voice(self, wanted, name)
 
     def tells_words(self, language: str) -> bool:
         """Whether times of words can be had in it; `auto`: in the languages that they can."""
         return bool(self.word_languages) and language in ("auto", *self.word_languages)
 
-    def language(self, name: str) -> str:
-        """The engine's name for a language. Raises ApiError 400 on `language`."""
+    def language(self, name: str, field: str = "language") -> str:
+        """The engine's name for a language. Raises ApiError 400."""
         wanted = name.casefold()
         if tag := _LANGUAGE_TAG.fullmatch(wanted):
             wanted = NAMES.get(tag[1], wanted)
@@ -80,41 +85,85 @@ class SpeechModel:
             message = f"{spoken}: choose one of {known}."
         else:
             message = f"Unknown language {_short(name)}: choose one of {known}."
-        raise invalid(message, "language")
+        raise invalid(message, field)
 
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
     """`hidden`: presets, in lower case, that the tenant does not want to be shown, or, in what is
-    `listed` for a key, that it may not use."""
+    `listed` for a key, that it may not use. `lacks_some`: an engine is away that may serve what
+    none of the others does, so what is not here may be here again in a moment. `made`: the tenant's
+    own voices as in the models, whether or not they can be spoken with now. `aliases`: what those
+    of OpenAI's names stand for that are not as usual."""
 
     models: tuple[SpeechModel, ...]
     hidden: frozenset[str] = frozenset()
+    lacks_some: bool = False
+    made: Mapping[str, OwnVoice] = field(default_factory=dict, compare=False, repr=False)
+    aliases: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def model(self, name: str) -> SpeechModel:
-        """The model of that name, retired ones included. Raises ApiError 404 on `model`."""
+        """The model of that name, retired ones included. Raises ApiError 404 on `model`, or 503
+        where an engine is away that may serve it."""
         for model in self.models:
             if model.id == name:
                 return model
-        if is_retired(name) and (default := self.default()) is not None:
-            return default
+        if found := self._behind(name):
+            return found
+        if self.lacks_some:
+            raise away("model")
         known = ", ".join(model.id for model in self.models)
-        message = f"The model {_short(name)} does not exist: choose one of {known}, or tts-1."
+        if target := self.aliases.get(_undated(name)):
+            message = (
+                f"In this account {_short(name)} stands for {_short(target)}, which no engine "
+                f"serves: have it stand for another, or choose one of {known}."
+            )
+        else:
+            message = f"The model {_short(name)} does not exist: choose one of {known}, or tts-1."
         raise ApiError(404, "model_not_found", message, field="model")
 
+    def _behind(self, name: str) -> SpeechModel | None:
+        """What a retired name stands for."""
+        if not is_retired(name):
+            return None
+        target = self.aliases.get(_undated(name))
+        if target is None:
+            return self.default()
+        found = next((model for model in self.models if model.id == target), None)
+        return replace(found, is_stand_in=True) if found is not None else None
+
     def default(self) -> SpeechModel | None:
-        """What a retired name stands for: the first model with voices of its own, or else one
-        that the tenant's speak by."""
+        """What a retired name usually stands for: the first model with voices of its own, or else
+        the first, by which a tenant's may be spoken with."""
         found = next((model for model in self.models if model.presets), None)
-        if found is None and self.own:
-            found = self.models[0] if self.models else None
+        if found is None and self.models:
+            found = self.models[0]
         return replace(found, is_stand_in=True) if found is not None else None
 
     @property
     def own(self) -> tuple[OwnVoice, ...]:
         """The tenant's, those that can be spoken with now."""
-        found = self.models[0].own.values() if self.models else ()
-        return tuple(dict.fromkeys(voice for voice in found if voice.is_usable))
+        return tuple(voice for voice in self.every_own if voice.is_usable)
+
+    @property
+    def every_own(self) -> tuple[OwnVoice, ...]:
+        """Those too that cannot: their state says why."""
+        return tuple(dict.fromkeys(self.made.values()))
+
+    def voice(self, name: str) -> tuple[SpeechModel | None, Preset]:
+        """What is known by that name or id, with the model that speaks it now: to look at, not to
+        speak with. Raises ApiError 404 on `voice`, or 503 where an engine is away whose own it may
+        be; what a tenant made is in the database, and there whatever engine is."""
+        wanted = name.casefold()
+        if own := self.made.get(wanted):
+            return own.served_by, own
+        for model in self.models:
+            for preset in self.shown(model):
+                if preset.name.casefold() == wanted:
+                    return model, preset
+        check_whole(self, name, "voice")
+        message = f"There is no voice {_short(name)}: the list of voices has their names."
+        raise ApiError(404, "voice_not_found", message, field="voice")
 
     def shown(self, model: SpeechModel) -> tuple[Preset, ...]:
         """The model's voices that belong into lists."""
@@ -135,9 +184,11 @@ class Catalogue:
             if not rules.allows_voice(known_by(model, preset))
         )
         models = (model for model in self.models if rules.allows_model(model.id))
-        return Catalogue(
-            tuple(replace(model, own=_usable(model.own, rules)) for model in models),
-            self.hidden.union(barred),
+        return replace(
+            self,
+            models=tuple(replace(model, own=_usable(model.own, rules)) for model in models),
+            made=_usable(self.made, rules),
+            hidden=self.hidden.union(barred),
         )
 
     def taken(self) -> frozenset[str]:
@@ -159,9 +210,16 @@ class Catalogue:
         """The model that speaks as it is described to."""
         return next((model for model in self.models if model.kind == "voice_design"), None)
 
-    def of_tenant(self, voices: Iterable[OwnVoice], hidden: frozenset[str]) -> Catalogue:
-        """With a tenant's own voices in every model, and without the presets that it hides."""
-        served = {(model.id, model.fingerprint): model for model in self.models}
+    def of_tenant(
+        self,
+        voices: Iterable[OwnVoice],
+        hidden: frozenset[str] = frozenset(),
+        aliases: Mapping[str, str] = MappingProxyType({}),
+    ) -> Catalogue:
+        """With a tenant's own voices in every model, without the presets that it hides, and with
+        what it has OpenAI's names stand for."""
+        plain = tuple(replace(model, aliases=aliases) for model in self.models)
+        served = {(model.id, model.fingerprint): model for model in plain}
         voices = tuple(voices)
         taken = self.taken().union(voice.name for voice in voices)
         by_name: dict[str, OwnVoice] = {}
@@ -169,12 +227,14 @@ class Catalogue:
             model = served.get((voice.model, voice.fingerprint))
             label = voice.label.casefold()
             is_named = not voice.is_shared and label not in taken
-            placed = replace(voice, served_by=model, is_named=is_named)
-            by_name[voice.name] = placed
+            known_as = tuple(name for name, target in aliases.items() if target == voice.name)
+            placed = replace(voice, served_by=model, is_named=is_named, aliases=known_as)
+            by_name |= dict.fromkeys((voice.name, *known_as), placed)
             if is_named:
                 by_name.setdefault(label, placed)
         own = MappingProxyType(by_name)
-        return Catalogue(tuple(replace(model, own=own) for model in self.models), hidden)
+        models = tuple(replace(model, own=own) for model in plain)
+        return replace(self, models=models, hidden=hidden, made=own, aliases=aliases)
 
 
 def _usable(own: Mapping[str, OwnVoice], rules: KeyRules) -> Mapping[str, OwnVoice]:
@@ -185,20 +245,74 @@ def _usable(own: Mapping[str, OwnVoice], rules: KeyRules) -> Mapping[str, OwnVoi
     }
 
 
+def away(field: str | None) -> ApiError:
+    """In place of a refusal for ever, where an engine that is away may have what is asked for."""
+    message = "The engine that may have this is away right now: try again in a moment."
+    return ApiError(503, "engine_unavailable", message, field=field, retry_after_ms=RETRY_AFTER_MS)
+
+
+def check_whole(served: Catalogue, name: str, field: str) -> None:
+    """Before a name is said to be nobody's. Raises ApiError 503 where an engine is away whose own
+    it may be; the ids of what tenants make are looked up in the database."""
+    if served.lacks_some and not is_own_id(name):
+        raise away(field)
+
+
+def is_own_id(name: str) -> bool:
+    return _OWN_ID.fullmatch(name) is not None
+
+
+def unknown_voice(model: SpeechModel, wanted: str, name: str) -> ApiError:
+    """`wanted`: the name in lower case."""
+    if target := model.aliases.get(wanted):
+        message = (
+            f"In this account {_short(name)} stands for {_short(target)}, which the model "
+            f"{model.id!r} does not speak, or which is there no more: have it stand for another."
+        )
+        return invalid(message, "voice", "unknown_voice")
+    return invalid(f"Unknown voice {_short(name)}: {_choices(model)}.", "voice", "unknown_voice")
+
+
+def gone_voice(voice: OwnVoice) -> ApiError:
+    message = (
+        f"The voice {_short(voice.label)} was deleted, or is shared with this account no more: "
+        "choose another."
+    )
+    return invalid(message, "voice", "unknown_voice")
+
+
 def is_retired(name: str) -> bool:
     """OpenAI's own model names and their dated snapshots."""
     return _DATED.fullmatch(name) is not None
 
 
-def stock_voices(model: SpeechModel) -> dict[str, Preset]:
-    """OpenAI's thirteen names."""
+def _undated(name: str) -> str:
+    """Of a retired model."""
+    match = _DATED.fullmatch(name)
+    return match[1] if match is not None else ""
+
+
+def usual_voices(model: SpeechModel) -> dict[str, Preset]:
+    """What OpenAI's thirteen names stand for where a tenant has not said otherwise."""
     return stand_ins(model, _STOCK_FEMALE, _STOCK_MALE)
+
+
+def stock_voices(model: SpeechModel) -> dict[str, Preset]:
+    """OpenAI's thirteen names, without those that stand for what is not here."""
+    usual, aliases = usual_voices(model), model.aliases
+    if not aliases:
+        return usual
+    presets = {preset.name: preset for preset in model.presets}
+    known: dict[str, Preset] = {**presets, **model.own}
+    said = {name: known[target] for name, target in aliases.items() if target in known}
+    found = {name: preset for name, preset in usual.items() if name not in aliases}
+    return found | {name: each for name, each in said.items() if name in STOCK_VOICES}
 
 
 def known_by(model: SpeechModel, voice: Preset | OwnVoice) -> tuple[str, ...]:
     """All names that a key may be bound to the voice by, stock names included."""
     stock = (name for name, preset in stock_voices(model).items() if preset == voice)
-    return (*voice.names, *stock)
+    return tuple(dict.fromkeys((*voice.names, *stock)))
 
 
 @lru_cache(maxsize=64)
@@ -221,8 +335,9 @@ def _english(presets: tuple[Preset, ...]) -> tuple[Preset, ...]:
     return tuple(preset for preset in presets if preset.native_language == "english")
 
 
-def read(models: list[engine_pb2.Model]) -> Catalogue:
-    return Catalogue(tuple(_model(model) for model in models))
+def read(models: list[engine_pb2.Model], *, lacks_some: bool = False) -> Catalogue:
+    found = (replace(_model(model), lacks_some=lacks_some) for model in models)
+    return Catalogue(tuple(found), lacks_some=lacks_some)
 
 
 def _model(model: engine_pb2.Model) -> SpeechModel:
@@ -252,4 +367,4 @@ def _choices(model: SpeechModel) -> str:
         needed = "a preset needs one of kind custom_voice"
         return f"the model {model.id!r} of kind {model.kind} has no voices of its own, {needed}"
     names = ", ".join(preset.name for preset in model.presets)
-    return f"choose one of {names}, an OpenAI voice name, or the id of a voice of your own"
+    return f"choose one of {names}, or the id of a voice of your own"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.utils import timezone
 
@@ -14,7 +15,9 @@ from ttsapp.speech.text.languages import AUTO, NAMES
 from ttsapp.voices.models import Relation
 
 MOST_TAGS, TAG_LENGTH = 20, 40
-TEXT_LENGTH = 1000
+NAME_LENGTH, TEXT_LENGTH = 100, 1000
+# A root, a drive, a step up or aside, and separators that something behind us might unpack.
+_PATH = re.compile(r"[/\\~]|[a-z]:[/\\]|(?:.*[/\\])?\.{1,2}(?:[/\\]|$)|.*%(?:2e|2f|5c|00)", re.I)
 
 
 def line(value: str, field: str, most: int, *, is_required: bool = True) -> str:
@@ -27,6 +30,15 @@ def line(value: str, field: str, most: int, *, is_required: bool = True) -> str:
     if any(unicodedata.category(character).startswith("C") for character in text):
         message = f"{field} has characters in it that cannot be shown: write it on one line."
         raise invalid(message, field)
+    return text
+
+
+def name(value: str, field: str = "name") -> str:
+    """What people call a voice or a consent: one line that is no path. Nothing here makes a path
+    of it, but what exports it, or is told of it, may. Raises ApiError 400."""
+    text = line(value, field, NAME_LENGTH)
+    if _PATH.match(text):
+        raise invalid(f"{field} looks like a path: choose a plain name, like Ann.", field)
     return text
 
 
@@ -69,4 +81,5 @@ def expiry(value: datetime | None, field: str = "expires_at") -> datetime | None
         raise invalid(f"{field} may be a time from 1971 to 9998.", field)
     if value is not None and value <= timezone.now():
         raise invalid(f"{field} has passed already: choose a later time.", field)
-    return value
+    # Databases know fewer zones than clients do.
+    return value.astimezone(UTC) if value is not None else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from datetime import UTC, date, datetime, time
 from typing import Any
 
@@ -16,25 +17,41 @@ from ttsapp.voices.models import Relation
 from ttsapp.voices.services.consents import Terms
 from ttsapp.voices.services.registry import Description
 
-LANGUAGES = [(AUTO, "as the text is"), *((name, name.title()) for name in NAMES.values())]
 _SOUNDS = {"accept": "audio/*"}
 _PROOFS = {"accept": "audio/*,application/pdf,image/png,image/jpeg"}
 
 
 class RefusableForm(forms.Form):
-    """Shows a refusal beside the field that it names."""
+    """Shows a refusal beside the field that it names. `trouble`: one that passes by itself, and is
+    no field's fault."""
+
+    trouble: ApiError | None = None
 
     def refuse(self, error: ApiError) -> None:
         name = error.field if error.field in self.fields else None
+        if error.status == 429 or error.status >= 500:
+            self.trouble, name = error, None
         self.add_error(name, error.message)
 
 
 class DescriptionForm(RefusableForm):
     name = forms.CharField(max_length=100)
-    language = forms.ChoiceField(choices=LANGUAGES, initial=AUTO, label="Language it speaks")
+    language = forms.ChoiceField(
+        initial=AUTO,
+        label="Language it speaks",
+        error_messages={"invalid_choice": "No engine here speaks it: choose another."},
+    )
     speed = forms.FloatField(min_value=SLOWEST, max_value=FASTEST, initial=1.0, label="Usual speed")
     tags = forms.CharField(max_length=800, required=False, label="Tags, with commas between")
     description = forms.CharField(max_length=1000, required=False)
+
+    def __init__(self, *args: Any, languages: Container[str] | None, **kwargs: Any) -> None:
+        """`languages`: what its engine speaks; None where that is away, and nobody can tell."""
+        super().__init__(*args, **kwargs)
+        field = self.fields["language"]
+        assert isinstance(field, forms.ChoiceField)
+        spoken = (name for name in NAMES.values() if languages is None or name in languages)
+        field.choices = [(AUTO, "as the text is"), *((name, name.title()) for name in spoken)]
 
     def described(self) -> Description:
         """Raises ApiError 400."""
@@ -42,7 +59,7 @@ class DescriptionForm(RefusableForm):
         tags = [tag for tag in given["tags"].split(",") if tag.strip()]
         text = fields.line(given["description"], "description", 1000, is_required=False)
         return Description(
-            name=fields.line(given["name"], "name", 100),
+            name=fields.name(given["name"]),
             description=text,
             language=given["language"],
             tags=tuple(fields.tags(tags)),
@@ -62,6 +79,9 @@ class RecordingForm(RefusableForm):
 
 class CloneForm(RecordingForm, DescriptionForm):
     consent = forms.ChoiceField(label="The speaker's consent")
+    is_draft = forms.BooleanField(
+        required=False, label="Hear test takes before it is published: no request may use it yet"
+    )
     field_order = ("recording", "text", "consent", "name", "language", "speed", "tags")
 
     def __init__(self, *args: Any, tenant: Tenant, **kwargs: Any) -> None:
@@ -70,6 +90,11 @@ class CloneForm(RecordingForm, DescriptionForm):
         assert isinstance(field, forms.ChoiceField)
         rows = (row for row in selectors.consents(tenant) if row.state == "active")
         field.choices = [(row.public_id, str(row)) for row in rows]
+
+
+class ReviewForm(RefusableForm):
+    decision = forms.ChoiceField(choices=[("approve", "approve"), ("refuse", "refuse")])
+    reason = forms.CharField(max_length=300, required=False, label="Reason, for whoever made it")
 
 
 class DesignForm(DescriptionForm):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db.models import Count, Sum
 from django.utils import timezone
 
 from ttsapp import ids
+from ttsapp.keys.models import ApiKey
 from ttsapp.speech.models import RequestLog
 from ttsapp.voices.catalogue import Catalogue, SpeechModel
-from ttsapp.voices.models import Consent, Share, Voice
+from ttsapp.voices.models import Alias, Consent, Share, Stage, Voice
 from ttsapp.voices.own import Preset
 from ttsapp.voices.selectors import live_voices
 
@@ -31,7 +33,8 @@ class Use:
 @dataclass(frozen=True, slots=True)
 class Card:
     """`owner`: preset, own or shared. `state`: as the voice's, or `away` while no engine has its
-    model. `kind` and `language` as people read them."""
+    model. `kind` and `language` as people read them. `version`: that speaks, of the tenant's
+    own."""
 
     id: str
     name: str
@@ -43,6 +46,7 @@ class Card:
     tags: tuple[str, ...]
     use: Use
     is_hidden: bool = False
+    version: int | None = None
 
 
 def cards(tenant_id: int, served: Catalogue) -> list[Card]:
@@ -67,6 +71,7 @@ def _made(row: Voice, tenant_id: int, used: dict[str, Use], model: SpeechModel |
         description=row.description,
         tags=tuple(row.tags),
         use=used.get(row.public_id, Use()),
+        version=max((each.number for each in row.versions.all()), default=None),
     )
 
 
@@ -100,6 +105,33 @@ def uses(tenant_id: int, names: Iterable[str]) -> dict[str, Use]:
     return {row["voice"]: Use(row["n"], row["sum"]) for row in rows}
 
 
+def deleted_at(consent: Consent | None) -> datetime | None:
+    """When its voices are deleted, once it has ended."""
+    ended = consent.ended_at if consent is not None else None
+    return ended + timedelta(days=settings.ENDED_VOICE_DAYS) if ended is not None else None
+
+
+def waiting(tenant_id: int) -> int:
+    """How many voices wait for approval."""
+    found = Voice.objects.filter(tenant_id=tenant_id, stage=Stage.REVIEW, deleted_at=None)
+    return found.count()
+
+
+def bound_keys(voices: Iterable[Voice]) -> list[ApiKey]:
+    """Of their tenant, those that are bound to any of them by its id or name."""
+    rows = list(voices)
+    names = {name.casefold() for row in rows for name in (row.public_id, row.name)}
+    keys = ApiKey.objects.filter(tenant__in={row.tenant_id for row in rows}, revoked_at=None)
+    return [key for key in keys if not names.isdisjoint(map(str.casefold, key.allowed_voices))]
+
+
+def names_for(voice: Voice) -> list[str]:
+    """OpenAI's names that stand for it, in its own tenant: requests for them are refused once it
+    may not be used."""
+    found = Alias.objects.filter(tenant=voice.tenant_id, target=voice.public_id)
+    return list(found.values_list("name", flat=True))
+
+
 def shares(voice: Voice) -> list[Share]:
     """Who they are is not told: one account learns nothing of another."""
     return list(Share.objects.filter(voice=voice).select_related("voice__tenant", "tenant"))
@@ -115,10 +147,6 @@ class Register:
     audio_ms: int
     by_others: int
     rows: tuple[tuple[RequestLog, str], ...]
-
-    @property
-    def audio_minutes(self) -> float:
-        return self.audio_ms / 60_000
 
 
 def register(consent: Consent) -> Register:

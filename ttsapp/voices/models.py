@@ -5,6 +5,7 @@ hash. Presets belong to checkpoints and have no row."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import partial
 
 from django.db import models
@@ -37,6 +38,15 @@ class Relation(models.TextChoices):
     FAMILY = "family", "family or friend"
     LICENSED = "licensed", "licensed by a third party"
     UNSTATED = "unstated", "not stated"
+
+
+class Stage(models.TextChoices):
+    """How far a voice is on its way to be used; only a live one may be."""
+
+    DRAFT = "draft", "not published"
+    REVIEW = "review", "in review"
+    REFUSED = "refused", "refused"
+    LIVE = "live", "published"
 
 
 class Consent(models.Model):
@@ -72,6 +82,14 @@ class Consent(models.Model):
         return sum(voice.deleted_at is None for voice in self.voices.all())
 
     @property
+    def ended_at(self) -> datetime | None:
+        """Whichever came first; None while it holds."""
+        if self.state == "active":
+            return None
+        ends = (self.withdrawn_at, self.expires_at)
+        return min(end for end in ends if end is not None)
+
+    @property
     def state(self) -> str:
         if self.withdrawn_at is not None:
             return "withdrawn"
@@ -95,6 +113,17 @@ class Voice(models.Model):
     speed = models.FloatField("default speed", default=1.0)
     # What codes of the voice carry: counted up, it voids those that were given out.
     share_series = models.PositiveIntegerField(default=0, editable=False)
+    # Processes of the version before this one make voices as well, during an upgrade.
+    stage = models.CharField(
+        max_length=10,
+        choices=Stage.choices,
+        default=Stage.LIVE,
+        db_default=Stage.LIVE.value,
+        editable=False,
+    )
+    review_note = models.CharField(
+        max_length=300, blank=True, default="", db_default="", editable=False
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.CharField(max_length=200)
     deleted_at = models.DateTimeField(null=True, editable=False)
@@ -111,11 +140,16 @@ class Voice(models.Model):
         return self.name
 
     @property
-    def state(self) -> str:
-        """As its consent's, which may end any moment."""
+    def ended(self) -> str:
+        """Why it may not even be heard; empty while it may. Its consent may end any moment."""
         if self.deleted_at is not None:
             return "deleted"
-        return self.consent.state if self.consent is not None else "active"
+        state = self.consent.state if self.consent is not None else "active"
+        return "" if state == "active" else state
+
+    @property
+    def state(self) -> str:
+        return self.ended or ("active" if self.stage == Stage.LIVE else self.stage)
 
 
 class VoiceVersion(models.Model):
@@ -160,6 +194,24 @@ class VoiceVersion(models.Model):
         return None if clipped is None else 100 * clipped
 
 
+class Removal(models.Model):
+    """A deleted voice on its way out of memory: every engine's, pins included, and every web
+    process's. `told`: what each engine held before and after, by its address. Nobody deletes a
+    voice's artifact without one."""
+
+    voice = models.ForeignKey(Voice, models.CASCADE, related_name="removals")
+    artifacts = models.JSONField(default=list)
+    told = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+    done_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return f"{self.voice.public_id}: {len(self.artifacts)} artifacts"
+
+
 class Share(models.Model):
     """Another tenant that may speak with a voice, by the code it was given."""
 
@@ -192,6 +244,25 @@ class HiddenPreset(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Alias(models.Model):
+    """What one of OpenAI's names stands for in a tenant, where that is not as usual: a voice of a
+    model's by its name, a voice of the tenant's by its id, or a model. It may be gone by now."""
+
+    tenant = models.ForeignKey("tenants.Tenant", models.CASCADE, related_name="aliases")
+    name = models.CharField(max_length=50)
+    target = models.CharField(max_length=100)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("name",)
+        constraints = (
+            models.UniqueConstraint(fields=["tenant", "name"], name="one_alias_of_a_name"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.name} is {self.target}"
 
 
 class Shelf(models.Model):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 
 from ttsapp import background, database
 from ttsapp.engine.client import client
@@ -19,7 +19,15 @@ from ttsapp.keys.authentication import Caller
 from ttsapp.tenants.models import Tenant
 from ttsapp.voices import artifacts
 from ttsapp.voices.catalogue import Catalogue, read
-from ttsapp.voices.models import Consent, HiddenPreset, Shelf, Voice, VoiceVersion
+from ttsapp.voices.models import (
+    Alias,
+    Consent,
+    HiddenPreset,
+    Removal,
+    Shelf,
+    Voice,
+    VoiceVersion,
+)
 from ttsapp.voices.own import OwnVoice
 
 FRESH_SECONDS = 2.0
@@ -28,7 +36,11 @@ USABLE_SECONDS = 30.0
 BEHIND_SECONDS = 0.1
 # Tenants whose voices a process remembers.
 TENANTS = 1024
+# Taken out of the engines' memory in one go.
+MOST_REMOVALS = 100
 ENGLISH = "english"
+# What is known of engines while none is there.
+_NOWHERE = Catalogue((), lacks_some=True)
 
 
 @dataclass(slots=True)
@@ -39,6 +51,8 @@ class _Memory:
     read_at: float = 0.0
     renewal: asyncio.Task[Catalogue | None] | None = None
     tenants: OrderedDict[int, _Known] = field(default_factory=OrderedDict)
+    # Of each engine, by its address, the models that it last said it serves.
+    told: dict[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def age(self) -> float:
@@ -46,13 +60,26 @@ class _Memory:
 
     async def renew(self) -> Catalogue:
         asked_at = time.monotonic()
-        found = read(await client().models())
+        models = await client().models()
+        found = read(models, lacks_some=self._lacks_some({model.id for model in models}))
         # The same object while nothing has changed: what was made of it stays valid.
         if self.catalogue != found:
             self.catalogue = found
         self.read_at = asked_at
         assert self.catalogue is not None
         return self.catalogue
+
+    def _lacks_some(self, served: set[str]) -> bool:
+        """Whether an engine is away that served what nobody does now, or never said what it
+        serves."""
+        lacking = False
+        for engine in client().engines:
+            if now := frozenset(model.id for model in engine.served):
+                self.told[engine.target] = now
+            else:
+                before = self.told.get(engine.target)
+                lacking |= before is None or not before <= served
+        return lacking
 
     async def renew_quietly(self) -> Catalogue | None:
         """While the engine is away the old copy serves; the synthesis itself says what is wrong."""
@@ -77,6 +104,7 @@ class _Known:
 class TenantVoices:
     voices: tuple[OwnVoice, ...]
     hidden: frozenset[str]
+    aliases: Mapping[str, str]
 
     @property
     def artifacts(self) -> frozenset[str]:
@@ -97,6 +125,31 @@ async def catalogue(caller: Caller | None = None) -> Catalogue:
 async def listed(caller: Caller) -> Catalogue:
     """The same without what the caller's key may not use."""
     return (await catalogue(caller)).listed(caller.rules)
+
+
+async def visible(caller: Caller) -> Catalogue:
+    """As `listed`, for who looks at voices and does not speak: while no engine is there, it has the
+    tenant's own alone. Raises ApiError 503 while the database is away."""
+    memory = _memories.setdefault(asyncio.get_running_loop(), _Memory())
+    try:
+        plain = await _plain(memory)
+    except ApiError:
+        plain = _NOWHERE
+    return (await _of_tenant(memory, plain, caller)).listed(caller.rules)
+
+
+def without_engines(tenant_id: int) -> Catalogue:
+    """What is known of a tenant's voices while no engine is there."""
+    return _with(_NOWHERE, tenant_voices(tenant_id))
+
+
+async def own_voice_now(caller: Caller, name: str) -> OwnVoice | None:
+    """As of the caller's state of the voices, whether or not it can be spoken with; None for one
+    that was deleted, or is shared no more. Raises ApiError 503 as `catalogue` does."""
+    await catalogue(caller)
+    known = _memories[asyncio.get_running_loop()].tenants.get(caller.tenant_id)
+    found = known.rows.voices if known is not None else ()
+    return next((voice for voice in found if voice.name == name), None)
 
 
 async def _plain(memory: _Memory) -> Catalogue:
@@ -129,7 +182,7 @@ async def _of_tenant(memory: _Memory, plain: Catalogue, caller: Caller) -> Catal
 
 
 def _with(plain: Catalogue, rows: TenantVoices) -> Catalogue:
-    return plain.of_tenant(rows.voices, rows.hidden)
+    return plain.of_tenant(rows.voices, rows.hidden, rows.aliases)
 
 
 def _note(memory: _Memory, tenant_id: int, known: _Known) -> _Known:
@@ -153,7 +206,13 @@ def tenant_voices(tenant_id: int) -> TenantVoices:
     rows = live_voices(tenant_id)
     voices = tuple(own for row in rows if (own := own_voice(row, tenant_id)) is not None)
     hidden = HiddenPreset.objects.filter(tenant_id=tenant_id).values_list("name", flat=True)
-    return TenantVoices(voices, frozenset(name.casefold() for name in hidden))
+    return TenantVoices(voices, frozenset(name.casefold() for name in hidden), aliases(tenant_id))
+
+
+def aliases(tenant_id: int) -> dict[str, str]:
+    """What OpenAI's names stand for, those that are not as usual."""
+    found = Alias.objects.filter(tenant_id=tenant_id)
+    return dict(found.values_list("name", "target"))
 
 
 def live_voices(tenant_id: int) -> QuerySet[Voice]:
@@ -167,7 +226,7 @@ def own_voice(row: Voice, tenant_id: int) -> OwnVoice | None:
     version = _last(row)
     if version is None:
         return None
-    consent, state = row.consent, row.state
+    consent = row.consent
     return OwnVoice(
         name=row.public_id,
         native_language=ENGLISH if row.language == "auto" else row.language,
@@ -182,7 +241,8 @@ def own_voice(row: Voice, tenant_id: int) -> OwnVoice | None:
         tags=tuple(row.tags),
         created_at=row.created_at,
         is_shared=row.tenant_id != tenant_id,
-        refusal="" if state == "active" else state,
+        refusal=row.ended,
+        stage=row.stage,
         ends_at=consent.expires_at if consent is not None else None,
     )
 
@@ -209,8 +269,14 @@ def labels_of_all(names: Iterable[str]) -> dict[str, str]:
 
 def voice_of(tenant_id: int, public_id: str) -> Voice | None:
     """One of the tenant's own, not deleted; None for anybody else's."""
+    if not database.can_hold(public_id):
+        return None
     found = Voice.objects.filter(tenant_id=tenant_id, public_id=public_id, deleted_at=None)
     return found.select_related("consent", "tenant").first()
+
+
+def is_deleted(public_id: str) -> bool:
+    return Voice.objects.filter(public_id=public_id, deleted_at__isnull=False).exists()
 
 
 def voice_of_any(public_id: str) -> OwnVoice | None:
@@ -218,6 +284,31 @@ def voice_of_any(public_id: str) -> OwnVoice | None:
     rows = Voice.objects.filter(public_id=public_id, deleted_at=None)
     row = rows.select_related("consent").prefetch_related("versions").first()
     return own_voice(row, row.tenant_id) if row is not None else None
+
+
+def artifacts_of(public_id: str) -> list[str]:
+    """Of all versions of a voice, whoever's it is; none of a deleted one."""
+    found = VoiceVersion.objects.filter(voice__public_id=public_id)
+    return list(found.values_list("artifact", flat=True))
+
+
+def unused(artifacts: Iterable[str]) -> list[str]:
+    """Those that no voice has any more."""
+    wanted = set(artifacts)
+    found = VoiceVersion.objects.filter(artifact__in=wanted)
+    return sorted(wanted.difference(found.values_list("artifact", flat=True)))
+
+
+def removals_under_way() -> list[Removal]:
+    return list(
+        Removal.objects.filter(done_at=None).select_related("voice__tenant")[:MOST_REMOVALS]
+    )
+
+
+def removals_mark() -> tuple[int, int]:
+    """Another one after every deletion."""
+    found = Removal.objects.aggregate(n=Count("pk"), last=Max("pk"))
+    return found["n"], found["last"] or 0
 
 
 def outdated(served: Mapping[str, str]) -> list[tuple[Voice, VoiceVersion]]:
@@ -231,12 +322,14 @@ def outdated(served: Mapping[str, str]) -> list[tuple[Voice, VoiceVersion]]:
         if version is not None
         and version.clip
         and served.get(version.model, version.fingerprint) != version.fingerprint
-        and row.state == "active"
+        and not row.ended
     ]
 
 
 def voices_named(tenant_id: int, prefix: str) -> QuerySet[Voice]:
     """Those of the tenant's own whose name begins so."""
+    if not database.can_hold(prefix):
+        return Voice.objects.none()
     found = Voice.objects.filter(tenant_id=tenant_id, deleted_at=None, name__startswith=prefix)
     return found.select_related("consent")
 
@@ -246,4 +339,6 @@ def consents(tenant: Tenant | int) -> QuerySet[Consent]:
 
 
 def consent_of(tenant_id: int, public_id: str) -> Consent | None:
+    if not database.can_hold(public_id):
+        return None
     return consents(tenant_id).filter(public_id=public_id).select_related("tenant").first()

@@ -34,23 +34,18 @@ def digest_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def put(kind: Blob, content: bytes) -> str:
-    """The content's digest; the same content twice is one blob."""
-    digest = digest_of(content)
-    put_named(kind, digest, content)
-    return digest
-
-
 def put_named(kind: Blob, name: str, content: bytes) -> None:
-    """Under a name that stands for the content (what it was made from). A blob that is there and
-    whole is left alone; one that a crash cut short is replaced."""
+    """Under a name that stands for the content (what it was made from). A blob that is there as it
+    would be written is left alone; one that a crash cut short, or that an engine made under a key
+    that it no longer has, is replaced."""
     path = _path(kind, name)
     if _store().exists(path):
         try:
-            get(kind, name)
-            return
+            if get(kind, name) == content:
+                return
         except DamagedError:
-            _store().delete(path)
+            pass
+        _store().delete(path)
     signed = _signature(kind, name, content) + content
     _store().save(path, ContentFile(signed))
 

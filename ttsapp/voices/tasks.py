@@ -15,7 +15,7 @@ from ttsapp.engine import client
 from ttsapp.errors import ApiError
 from ttsapp.keys.authentication import Caller
 from ttsapp.voices import previews, selectors
-from ttsapp.voices.services import registry, renewal
+from ttsapp.voices.services import registry, renewal, unloading
 
 log = structlog.get_logger()
 
@@ -32,7 +32,14 @@ def delete_ended() -> int:
     deleted = registry.delete_ended(timedelta(days=settings.ENDED_VOICE_DAYS))
     if deleted:
         log.info("voices deleted after the end of their consent", deleted=deleted)
+    unloading.prune()
     return deleted
+
+
+@app.task(name="voices.unload_deleted")  # type: ignore[untyped-decorator]
+def unload_deleted() -> int:
+    """Out of the engines' memory."""
+    return asyncio.run(_then_close(unloading.unload_deleted()))
 
 
 @app.task(name="voices.renew_outdated")  # type: ignore[untyped-decorator]

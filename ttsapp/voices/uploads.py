@@ -114,7 +114,7 @@ def json_form(body: bytes, known: tuple[str, ...], required: tuple[str, ...]) ->
 def described(sent: Form, name: str = "name") -> Description:
     """What a voice is called and how it speaks. Raises ApiError 400."""
     return Description(
-        name=fields.line(sent.text(name), name, 100),
+        name=fields.name(sent.text(name), name),
         description=fields.line(sent.text("description"), "description", 1000, is_required=False),
         language=fields.language(sent.text("language")),
         tags=tuple(fields.tags(each for each in sent.text("tags").split(",") if each.strip())),

@@ -2,6 +2,7 @@
 
 from gpu_engine.kernels.fused.attention import attend_frame
 from gpu_engine.kernels.fused.linear import Tuning, gated, linear
+from gpu_engine.kernels.fused.prompt_attention import attend_prompt
 from gpu_engine.kernels.fused.rows import (
     close_frame,
     close_talker,
@@ -16,6 +17,7 @@ from gpu_engine.kernels.fused.slot_attention import attend_slots
 __all__ = [
     "Tuning",
     "attend_frame",
+    "attend_prompt",
     "attend_slots",
     "close_frame",
     "close_talker",

@@ -8,6 +8,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from gpu_engine.kernels.fused.rows import root_of
 from gpu_engine.kernels.weights import StackWeights
 
 
@@ -23,15 +24,21 @@ def turned(low, high, gain, cos, sin, eps, d, HALF: tl.constexpr, DTYPE: tl.cons
 
 
 @triton.jit
-def new_key_value(base, head, gain, cos, sin, eps, d, GROUPS: tl.constexpr, KV: tl.constexpr,
-                  HALF: tl.constexpr, DTYPE: tl.constexpr):  # fmt: skip
+def scaled(part, scale, DTYPE: tl.constexpr):
+    """Sums of an input that was not normalised, rounded as those of one that was."""
+    return (tl.load(part).to(tl.float32) * scale).to(DTYPE)
+
+
+@triton.jit
+def new_key_value(base, head, gain, cos, sin, eps, d, scale, GROUPS: tl.constexpr,
+                  KV: tl.constexpr, HALF: tl.constexpr, DTYPE: tl.constexpr):  # fmt: skip
     """A new position's key, turned, and its value, both in halves [1, HALF]. `base`: its row of
-    queries, keys and values."""
+    queries, keys and values; `scale`: what they are to be multiplied by."""
     k = base + (GROUPS * KV + head) * 2 * HALF + d[None, :]
-    low, high = turned(tl.load(k).to(tl.float32), tl.load(k + HALF).to(tl.float32), gain, cos, sin,
-                       eps, d, HALF, DTYPE)  # fmt: skip
+    low, high = scaled(k, scale, DTYPE), scaled(k + HALF, scale, DTYPE)
+    low, high = turned(low.to(tl.float32), high.to(tl.float32), gain, cos, sin, eps, d, HALF, DTYPE)
     v = k + KV * 2 * HALF
-    return low.to(DTYPE), high.to(DTYPE), tl.load(v), tl.load(v + HALF)
+    return low.to(DTYPE), high.to(DTYPE), scaled(v, scale, DTYPE), scaled(v + HALF, scale, DTYPE)
 
 
 @triton.jit
@@ -45,9 +52,10 @@ def keep(keys, values, here, kl, kh, vl, vh, HALF: tl.constexpr):
 
 
 @triton.jit
-def _frame_kernel(qkv, q_gain, k_gain, cos, sin, keys, values, out, eps, scaling, start,
+def _frame_kernel(qkv, q_gain, k_gain, cos, sin, keys, values, hidden, out, eps, scaling, start, K,
                   COUNT: tl.constexpr, LENGTH: tl.constexpr, GROUPS: tl.constexpr,
-                  KV: tl.constexpr, HALF: tl.constexpr, EARLY: tl.constexpr):  # fmt: skip
+                  KV: tl.constexpr, HALF: tl.constexpr, RAW: tl.constexpr,
+                  BLOCK_K: tl.constexpr, EARLY: tl.constexpr):  # fmt: skip
     row, head = tl.program_id(0), tl.program_id(1)
     if EARLY:
         tl.extra.cuda.gdc_launch_dependents()
@@ -67,10 +75,14 @@ def _frame_kernel(qkv, q_gain, k_gain, cos, sin, keys, values, out, eps, scaling
         at = start + new
         c, s = tl.load(cos + at * HALF + d)[None, :], tl.load(sin + at * HALF + d)[None, :]
         base = qkv + (row * COUNT + new) * (GROUPS + 2) * KV * dim
+        scale = 1.0
+        if RAW:
+            scale = root_of(hidden + (row * COUNT + new) * K, K, eps, BLOCK_K)
         q = base + (head * GROUPS + g)[:, None] * dim + d[None, :]
-        ql, qh = turned(tl.load(q).to(tl.float32), tl.load(q + HALF).to(tl.float32),
-                        q_gain, c, s, eps, d, HALF, dtype)  # fmt: skip
-        kl, kh, vl, vh = new_key_value(base, head, k_gain, c, s, eps, d, GROUPS, KV, HALF, dtype)
+        ql, qh = scaled(q, scale, dtype), scaled(q + HALF, scale, dtype)
+        ql, qh = turned(ql.to(tl.float32), qh.to(tl.float32), q_gain, c, s, eps, d, HALF, dtype)
+        kl, kh, vl, vh = new_key_value(base, head, k_gain, c, s, eps, d, scale, GROUPS, KV, HALF,
+                                       dtype)  # fmt: skip
         keep(keys, values, place + at * KV * dim + d[None, :], kl, kh, vl, vh, HALF)
         mine = (t == at)[:, None]
         k1, k2 = tl.where(mine, kl.to(tl.float32), k1), tl.where(mine, kh.to(tl.float32), k2)
@@ -93,13 +105,17 @@ def attend_frame(
     start: int,
     count: int,
     early: bool = False,
+    hidden: Tensor | None = None,
 ) -> Tensor:
-    """As `plain.attend_frame`."""
+    """As `plain.attend_frame`. `hidden` [B * count, H]: the product's input where that was not
+    normalised (its gain is in the weights then)."""
     weights, rows = stack.layers[layer], len(qkv) // count
     out = qkv.new_empty(len(qkv), stack.heads * stack.head_dim)
+    width = 1 if hidden is None else hidden.shape[1]
     _frame_kernel[(rows, stack.kv_heads)](
         qkv, weights.q_gain, weights.k_gain, stack.cos, stack.sin, cache[layer, 0],
-        cache[layer, 1], out, stack.eps, stack.head_dim**-0.5, start,
+        cache[layer, 1], out if hidden is None else hidden, out, stack.eps, stack.head_dim**-0.5,
+        start, width, RAW=hidden is not None, BLOCK_K=triton.next_power_of_2(width),
         COUNT=count, LENGTH=cache.shape[3], GROUPS=stack.heads // stack.kv_heads,
         KV=stack.kv_heads, HALF=stack.head_dim // 2, EARLY=early,
         num_warps=2, **({"launch_pdl": True} if early else {}),

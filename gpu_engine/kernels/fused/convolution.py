@@ -61,7 +61,7 @@ class Cuts:
     """`large` where that gives each of `programs` multiprocessors a tile, else small tiles and a
     shared depth, two programs a multiprocessor."""
 
-    large: Cut = Cut(128, 128, 64, warps=8, stages=3)
+    large: Cut = Cut(128, 64, 64, warps=4, stages=4)
     programs: int = 132
 
     def cut(self, rows: int, outputs: int, channels: int, depth: int, wide: bool) -> Cut:

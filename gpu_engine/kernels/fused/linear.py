@@ -15,7 +15,6 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from gpu_engine.kernels.fused.ahead import ask, ask_share
 from gpu_engine.kernels.weights import Matrix
 
 
@@ -35,7 +34,7 @@ class Tuning:
     """Which tiling a product takes. Up to `few` rows stream; `wide` is for many outputs."""
 
     few: int = 4
-    stream: Tiling = Tiling(0, 4, 1024)
+    stream: Tiling = Tiling(0, 2, 2048, warps=4)
     wide: Tiling = Tiling(16, 32, 128)
     narrow: Tiling = Tiling(16, 16, 256)
     narrow_outputs: int = 2048
@@ -43,9 +42,6 @@ class Tuning:
     """Whether products of float32 are summed from all their bits, or rounded to tf32 before."""
     early: bool = False
     """Start loading weights before the kernel in front has ended (programmatic launch)."""
-    ahead: int = 0
-    """How many bytes before they are read a product of few rows has the L2 fetch weights, its own
-    and the next product's."""
 
     def tiling(self, rows: int, outputs: int, depth: int) -> Tiling:
         if rows <= self.few:
@@ -86,27 +82,11 @@ def _finish(acc, up, mean, eps, scale, bias, left, n, N, NORM: tl.constexpr,
 
 
 @triton.jit
-def _ask_weights(weight, N, next1, share1, next2, share2, K: tl.constexpr, BLOCK_N: tl.constexpr,
-                 GATED: tl.constexpr, AHEAD: tl.constexpr):  # fmt: skip
-    """What the program AHEAD outputs on will read, and this one's part of what the next product
-    begins with: so many bytes of each of two places."""
-    size: tl.constexpr = weight.dtype.element_ty.primitive_bitwidth // 8
-    number, count = tl.program_id(0), tl.num_programs(0)
-    first = (number * BLOCK_N + AHEAD).to(tl.int64)
-    reach = tl.minimum(N - first, BLOCK_N) * K * size
-    ask(weight + first * K, reach)
-    if GATED:
-        ask(weight + (N + first) * K, reach)
-    ask_share(next1, share1, number, count)
-    ask_share(next2, share2, number, count)
-
-
-@triton.jit
 def _rows_kernel(x, gain, weight, scale, bias, residual, y, eps, rows, N,
-                 next1, share1, next2, share2, K: tl.constexpr, ROWS: tl.constexpr,
+                 K: tl.constexpr, ROWS: tl.constexpr,
                  BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, NORM: tl.constexpr,
                  SCALED: tl.constexpr, BIAS: tl.constexpr, GATED: tl.constexpr,
-                 RESIDUAL: tl.constexpr, EARLY: tl.constexpr, AHEAD: tl.constexpr):  # fmt: skip
+                 RESIDUAL: tl.constexpr, EARLY: tl.constexpr):  # fmt: skip
     n = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
     r, k = tl.arange(0, ROWS), tl.arange(0, BLOCK_K)
     inside = (n < N)[:, None]
@@ -122,8 +102,6 @@ def _rows_kernel(x, gain, weight, scale, bias, residual, y, eps, rows, N,
         w = tl.load(at + start, mask=inside, other=0.0).to(tl.float32)
         if GATED:
             second = tl.load(at + N.to(tl.int64) * K + start, mask=inside, other=0.0)
-        if AHEAD and start == 0:
-            _ask_weights(weight, N, next1, share1, next2, share2, K, BLOCK_N, GATED, AHEAD)
         if EARLY and start == 0:
             tl.extra.cuda.gdc_wait()
         if RESIDUAL and start == 0:  # with the input, not behind the sums
@@ -236,24 +214,13 @@ def _product(
     columns = triton.cdiv(outputs, tiling.outputs)
     if tiling.rows == 0:
         options |= {"ROWS": triton.next_power_of_2(rows)}
-        options["AHEAD"] = tuning.ahead // (matrix.weight.nbytes // outputs)
-        asked = _following(matrix, tuning.ahead, x)
-        _rows_kernel[(columns,)](x, *inputs, y, eps, rows, outputs, *asked, K=depth, **options)
+        _rows_kernel[(columns,)](x, *inputs, y, eps, rows, outputs, K=depth, **options)
         return y
     options["ROWS"] = tiling.rows
     options["PRECISION"] = "ieee" if tuning.exact else "tf32"
     grid = columns, triton.cdiv(rows, tiling.rows)
     _tiles_kernel[grid](x, *inputs, y, eps, rows, outputs, depth, **options)
     return y
-
-
-def _following(matrix: Matrix, ahead: int, stand_in: Tensor) -> list[Tensor | int]:
-    """Two places, each with the bytes to ask for; 0 where there is none."""
-    parts = matrix.following
-    found: list[Tensor | int] = []
-    for part in parts:
-        found += [part, min(ahead // len(parts), part.nbytes)]
-    return found + [stand_in, 0] * (2 - len(parts))
 
 
 def _or(tensor: Tensor | None, stand_in: Tensor) -> Tensor:

@@ -45,13 +45,25 @@ def _norm_kernel(x, gain, out, eps, K, BLOCK: tl.constexpr, EARLY: tl.constexpr)
 
 
 @triton.jit
-def _gate_kernel(both, out, N, BLOCK: tl.constexpr, EARLY: tl.constexpr):
+def root_of(x, K, eps, BLOCK: tl.constexpr):
+    """What a row [K] is multiplied by to be normalised."""
+    k = tl.arange(0, BLOCK)
+    v = tl.load(x + k, mask=k < K, other=0.0).to(tl.float32)
+    return tl.rsqrt(tl.sum(v * v, 0) / K + eps)
+
+
+@triton.jit
+def _gate_kernel(both, hidden, out, N, K, eps, BLOCK: tl.constexpr, RAW: tl.constexpr,
+                 BLOCK_K: tl.constexpr, EARLY: tl.constexpr):  # fmt: skip
     row, n = tl.program_id(0), tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     if EARLY:
         tl.extra.cuda.gdc_launch_dependents()
         tl.extra.cuda.gdc_wait()
     gate = tl.load(both + 2 * row * N + n, mask=n < N, other=0.0).to(tl.float32)
     up = tl.load(both + (2 * row + 1) * N + n, mask=n < N, other=0.0).to(tl.float32)
+    if RAW:
+        root = root_of(hidden + row * K, K, eps, BLOCK_K)
+        gate, up = gate * root, up * root
     y = gate / (1.0 + tl.exp(-gate)) * up
     tl.store(out + row * N + n, y.to(out.dtype.element_ty), mask=n < N)
 
@@ -145,12 +157,19 @@ def norm(x: Tensor, gain: Tensor, eps: float, early: bool = False) -> Tensor:
     return out
 
 
-def gate(both: Tensor, early: bool = False) -> Tensor:
-    """silu(gate) * up of rows [B, 2 I], gate first."""
+def gate(
+    both: Tensor, early: bool = False, hidden: Tensor | None = None, eps: float = 0.0
+) -> Tensor:
+    """silu(gate) * up of rows [B, 2 I], gate first. `hidden` [B, H]: their product's input where
+    that was not normalised."""
     out = both.new_empty(len(both), both.shape[1] // 2)
     width = out.shape[1]
     grid = len(both), triton.cdiv(width, 1024)
-    _gate_kernel[grid](both, out, width, BLOCK=1024, **_launch(early))
+    depth = 1 if hidden is None else hidden.shape[1]
+    _gate_kernel[grid](
+        both, out if hidden is None else hidden, out, width, depth, eps, BLOCK=1024,
+        RAW=hidden is not None, BLOCK_K=triton.next_power_of_2(depth), **_launch(early),
+    )  # fmt: skip
     return out
 
 

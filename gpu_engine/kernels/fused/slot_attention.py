@@ -13,7 +13,6 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from gpu_engine.kernels.fused.ahead import ask
 from gpu_engine.kernels.fused.attention import keep, new_key_value, turned
 from gpu_engine.kernels.fused.counters import SIZE, counters
 from gpu_engine.kernels.slots import Arena
@@ -114,7 +113,7 @@ def _slots_kernel(qkv, q_gain, k_gain, cos, sin, keys, values, slots, positions,
                   out, eps, length, scaling, GROUPS: tl.constexpr, KV: tl.constexpr,
                   HALF: tl.constexpr, BLOCK_T: tl.constexpr, SPLITS: tl.constexpr,
                   PARTED: tl.constexpr, MARKS: tl.constexpr, QUERIES: tl.constexpr,
-                  EARLY: tl.constexpr, AHEAD: tl.constexpr):  # fmt: skip
+                  EARLY: tl.constexpr):  # fmt: skip
     row, head, own = tl.program_id(0), tl.program_id(1), tl.program_id(2)
     dim: tl.constexpr = 2 * HALF
     dtype: tl.constexpr = out.dtype.element_ty
@@ -131,12 +130,6 @@ def _slots_kernel(qkv, q_gain, k_gain, cos, sin, keys, values, slots, positions,
     c = tl.load(cos + at * HALF + d)[None, :]
     s = tl.load(sin + at * HALF + d)[None, :]
     place = ((slot * KV + head) * length) * dim
-    if AHEAD:
-        # The part's first block, which earlier graphs wrote; what is not in the L2 is a wait later.
-        first = place + own * BLOCK_T * dim
-        size = tl.minimum(at - own * BLOCK_T, BLOCK_T) * dim * (dtype.primitive_bitwidth // 8)
-        ask(keys + first, size)
-        ask(values + first, size)
     if EARLY:
         tl.extra.cuda.gdc_wait()
     base = qkv + row * (GROUPS + 2) * KV * dim
@@ -145,7 +138,8 @@ def _slots_kernel(qkv, q_gain, k_gain, cos, sin, keys, values, slots, positions,
                     tl.load(q + HALF, mask=inside, other=0.0).to(tl.float32),
                     q_gain, c, s, eps, d, HALF, dtype)  # fmt: skip
     ql, qh = ql.to(dtype), qh.to(dtype)
-    kl, kh, vl, vh = new_key_value(base, head, k_gain, c, s, eps, d, GROUPS, KV, HALF, dtype)
+    kl, kh, vl, vh = new_key_value(base, head, k_gain, c, s, eps, d, 1.0, GROUPS, KV, HALF,
+                                   dtype)  # fmt: skip
     if own == 0:
         keep(keys, values, place + at * dim + d[None, :], kl, kh, vl, vh, HALF)
     newest = tl.sum(ql.to(tl.float32) * kl.to(tl.float32), 1)
@@ -177,7 +171,6 @@ def attend_slots(
     arena: Arena,
     rows: Tensor,
     early: bool = False,
-    ahead: bool = False,
     block: int = BLOCK,
     warps: int = 4,
 ) -> Tensor:
@@ -193,7 +186,7 @@ def attend_slots(
         qkv, weights.q_gain, weights.k_gain, stack.cos, stack.sin, keys, arena.values[layer],
         rows, arena.position, sums, counters(qkv.device), out, stack.eps, keys.shape[2],
         dim**-0.5, GROUPS=groups, KV=stack.kv_heads, HALF=dim // 2, BLOCK_T=block, SPLITS=SPLITS,
-        PARTED=parted, MARKS=MARKS, QUERIES=QUERIES, EARLY=early, AHEAD=ahead,
+        PARTED=parted, MARKS=MARKS, QUERIES=QUERIES, EARLY=early,
         num_warps=warps, num_stages=1,
         **({"launch_pdl": True} if early else {}),
     )  # fmt: skip

@@ -44,6 +44,20 @@ def attend_slots(
     return context.flatten(1)
 
 
+def attend_prompt(
+    qkv: Tensor, stack: StackWeights, layer: int, arena: Arena, slot: Tensor
+) -> Tensor:
+    """Positions 0 .. L - 1 of one slot (int64 [1]), qkv [L, (heads + 2 kv) D]: writes their keys
+    and values, each attends to those up to itself. Context [L, heads D]."""
+    length = len(qkv)
+    at = torch.arange(length, device=qkv.device)
+    q, k, v = (part.transpose(0, 1)[None] for part in turned(qkv, stack, layer, at))
+    for cache, new in ((arena.keys, k), (arena.values, v)):
+        cache[layer, :, :, :length].index_copy_(0, slot, new)
+    context = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+    return context[0].transpose(0, 1).reshape(length, -1)
+
+
 def attend_frame(
     qkv: Tensor, stack: StackWeights, layer: int, cache: Tensor, start: int, count: int
 ) -> Tensor:

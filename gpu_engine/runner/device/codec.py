@@ -35,10 +35,6 @@ class CodecArena:
             for columns, channels, _ in memories(weights)
         ]
 
-    @property
-    def nbytes(self) -> int:
-        return sum(t.nbytes for t in (self.keys, self.values, self.position, *self.columns))
-
     def reset(self, slot: int) -> None:
         """Back to the start of a stream. Rings need nothing: no place before the start is read."""
         self.position[slot] = 0

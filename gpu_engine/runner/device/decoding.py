@@ -15,10 +15,12 @@ from gpu_engine.models.codec import CodecDecoder
 from gpu_engine.runner.device.lanes import Lane, Pending, Reader, Replay, outcome
 from gpu_engine.runner.device.module_codec import ModuleCodec
 from gpu_engine.runner.device.plan import Plan
+from gpu_engine.runner.memory import tensors_of
 from gpu_engine.runner.protocol import Outcome, Slots
 
 if TYPE_CHECKING:
     from gpu_engine.runner.device.codec import CodecArena
+    from gpu_engine.runner.device.codec_weights import CodecWeights
 
 Step = Callable[[Tensor, Tensor, Tensor], Tensor]
 
@@ -40,18 +42,18 @@ class Decoding:
         self._heard = self.lane.ring((most_samples,), torch.float32)
         self._replays: dict[tuple[int, int], Replay] = {}
         self._steps: dict[tuple[int, int], Step] = {}
-        self._make, self._memory, self.nbytes = self._codec(decoder)
+        self._make, self._memory, self.weights = self._codec(decoder)
         shapes = [(r, f) for r in plan.codec_rows for f in plan.codec_frames]
         for rows, frames in shapes:
             self._capture(rows, frames)
 
     def _codec(
         self, decoder: CodecDecoder
-    ) -> tuple[Callable[[int, int], Step], ModuleCodec | CodecArena, int]:
+    ) -> tuple[Callable[[int, int], Step], ModuleCodec | CodecArena, CodecWeights | None]:
         plan = self._plan
         if plan.codec == "module":
             module = ModuleCodec(decoder, plan.slots)
-            return (lambda _rows, _frames: module), module, module.nbytes
+            return (lambda _rows, _frames: module), module, None
         from gpu_engine.runner.device.codec import CodecArena, CodecStep
         from gpu_engine.runner.device.codec_weights import CodecWeights
 
@@ -61,7 +63,7 @@ class Decoding:
         def make(rows: int, frames: int) -> Step:
             return CodecStep(weights, memory, rows, frames)
 
-        return make, memory, memory.nbytes
+        return make, memory, weights
 
     def _capture(self, rows: int, frames: int) -> None:
         key, arena = (rows, frames), self._arena
@@ -80,6 +82,13 @@ class Decoding:
             self._done[-1].zero_()
 
         self._replays[key] = self.lane.capture(run)
+
+    @property
+    def state(self) -> tuple[Tensor, ...]:
+        """Every slot's memory."""
+        memory = self._memory
+        kept = memory.state if isinstance(memory, ModuleCodec) else memory
+        return tensors_of(kept, self._done)
 
     @torch.inference_mode()
     def open(self, slot: int, heard: Sequence[Tensor] | None, main: Lane) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import torch
 from torch import Tensor, nn
 
@@ -23,9 +25,7 @@ class FrameWeights:
         self.stack = stack_weights(
             model.layers, model.norm.weight, config.rope_theta, config.num_code_groups, fp8
         )
-        # A code drawn, the next pass begins with the first layer.
-        first = self.stack.layers[0].qkv.weight
-        heads = [Matrix(_weight(head), following=(first,)) for head in predictor.lm_head]
+        heads = [Matrix(_weight(head)) for head in predictor.lm_head]
         self.heads = [quantised(head) for head in heads] if fp8 else heads
         self.embedding = _weight(talker.codec_embedding)
         tables = [_weight(table) for table in predictor.codec_embedding]
@@ -36,6 +36,23 @@ class FrameWeights:
             part = predictor.small_to_mtp_projection
             self.projection = Matrix(_weight(part)), part.bias.detach()
             self.projected = torch.stack([predictor.project(table) for table in self.tables])
+
+    @cached_property
+    @torch.no_grad()
+    def folded(self) -> list[tuple[Tensor, Tensor]]:
+        """Each layer's `qkv` and `gate_up` with the gain of the norm before them; a copy."""
+        dtype = self.embedding.dtype
+        return [
+            (
+                _folded(layer.qkv.dense(dtype), layer.input_gain),
+                _folded(layer.gate_up.dense(dtype), layer.post_gain),
+            )
+            for layer in self.stack.layers
+        ]
+
+
+def _folded(weight: Tensor, gain: Tensor) -> Tensor:
+    return (weight.float() * gain.float()).to(weight.dtype)
 
 
 def _weight(module: nn.Module) -> Tensor:
@@ -76,9 +93,18 @@ class FrameStep:
         ops, stack, cache = self.ops, self.weights.stack, self._cache
         cache = cache[:, :, : len(x) // count]
         for index, layer in enumerate(stack.layers):
-            qkv = ops.linear(x, layer.qkv, gain=layer.input_gain, eps=stack.eps)
-            context = ops.attend_frame(qkv, stack, index, cache, start, count)
+            context = self._attend(x, index, cache, start, count)
             x = ops.linear(context, layer.out, residual=x)
-            h = ops.gated(x, layer.gate_up, gain=layer.post_gain, eps=stack.eps)
-            x = ops.linear(h, layer.down, residual=x)
+            x = ops.linear(self._gated(x, index), layer.down, residual=x)
         return x
+
+    def _attend(self, x: Tensor, index: int, cache: Tensor, start: int, count: int) -> Tensor:
+        stack = self.weights.stack
+        layer = stack.layers[index]
+        qkv = self.ops.linear(x, layer.qkv, gain=layer.input_gain, eps=stack.eps)
+        return self.ops.attend_frame(qkv, stack, index, cache, start, count)
+
+    def _gated(self, x: Tensor, index: int) -> Tensor:
+        stack = self.weights.stack
+        layer = stack.layers[index]
+        return self.ops.gated(x, layer.gate_up, gain=layer.post_gain, eps=stack.eps)

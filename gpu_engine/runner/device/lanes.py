@@ -90,7 +90,11 @@ class Lane:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self._pool, stream=self.stream):
             function()
-        replay: Replay = graph.replay
+
+        def replay(_kept: Callable[[], object] = function) -> None:
+            # A graph knows addresses alone: what `function` owns must live as long as it does.
+            graph.replay()
+
         return replay
 
     def launch(

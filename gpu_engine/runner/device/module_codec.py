@@ -17,10 +17,6 @@ class ModuleCodec:
         self.decoder = decoder
         self.state = decoder.initial_state(slots + 1, device)
 
-    @property
-    def nbytes(self) -> int:
-        return sum(tensor.nbytes for tensor in self.state.memory)
-
     def reset(self, slot: int) -> None:
         for tensor in (self.state.position, *self.state.memory):
             tensor[slot] = 0

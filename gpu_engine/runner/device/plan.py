@@ -26,7 +26,7 @@ class Plan:
     variant: Variant = "fused"
     early_rows: int = 4
     """Batches of up to so many rows start each kernel before the one in front has ended."""
-    library_rows: int = 16
+    library_rows: int = 4
     """Batches of more rows take cuBLAS for their products."""
     cache_bytes: int = 256 << 20
     """Of each cache of voices and beginnings."""

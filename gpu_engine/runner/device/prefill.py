@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
-from gpu_engine.kernels.plain.attention import turned
 from gpu_engine.runner.device.talker import TalkerStep
 
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024, 2048)
@@ -37,16 +35,10 @@ class PrefillStep:
 
     def _layers(self, x: Tensor) -> Tensor:
         ops, stack, arena = self._talk.ops, self._talk.stack, self._talk.arena
-        at = torch.arange(self.length, device=x.device)
         for index, layer in enumerate(stack.layers):
             qkv = ops.linear(x, layer.qkv, gain=layer.input_gain, eps=stack.eps)
-            q, k, v = turned(qkv, stack, index, at)
-            q, k, v = (part.transpose(0, 1)[None] for part in (q, k, v))
-            for cache, new in ((arena.keys, k), (arena.values, v)):
-                cache[index, :, :, : self.length].index_copy_(0, self.slot, new)
-            context = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
-            flat = context[0].transpose(0, 1).reshape(len(x), -1)
-            x = ops.linear(flat, layer.out, residual=x)
+            context = ops.attend_prompt(qkv, stack, index, arena, self.slot)
+            x = ops.linear(context, layer.out, residual=x)
             h = ops.gated(x, layer.gate_up, gain=layer.post_gain, eps=stack.eps)
             x = ops.linear(h, layer.down, residual=x)
         return x

@@ -12,8 +12,9 @@ import structlog
 import torch
 from torch import Tensor
 
+from gpu_engine.config import SamplingConfig
 from gpu_engine.kernels.ops import Ops, make_ops
-from gpu_engine.kernels.slots import arena_for
+from gpu_engine.kernels.slots import arena_for, opening
 from gpu_engine.kernels.weights import StackWeights
 from gpu_engine.models.checkpoint import Checkpoint
 from gpu_engine.runner.cache import Kept, beginning_key
@@ -23,6 +24,7 @@ from gpu_engine.runner.device.lanes import Lane, Pending, Reader, Replay, outcom
 from gpu_engine.runner.device.plan import Plan
 from gpu_engine.runner.device.prefill import LENGTHS, PrefillStep
 from gpu_engine.runner.device.talker import TalkerStep
+from gpu_engine.runner.memory import Footprint, distinct, held_for_tensors, nbytes, tensors_of
 from gpu_engine.runner.protocol import Outcome, Shapes, Slots
 from gpu_engine.runner.session import Session
 from gpu_engine.runner.voice import VoiceEncoding
@@ -50,6 +52,7 @@ class GraphDevice:
     def __init__(self, checkpoint: Checkpoint, plan: Plan) -> None:
         talker = checkpoint.talker
         self.checkpoint, self.plan, self.device = checkpoint, plan, talker.device
+        before = held_for_tensors(self.device)
         self.arena = arena_for(
             talker.config, plan.slots, plan.positions, plan.texts, talker.codec_head.weight
         )
@@ -62,6 +65,10 @@ class GraphDevice:
         self._texts: dict[int, int] = {}
         self._told = self.main.ring((2, most), torch.bool)
         self._answer = torch.zeros(2, most, dtype=torch.bool, device=self.device)
+        self._opening = [
+            part.to(self.device) for part in opening(self.arena.scratch, 0, SamplingConfig())
+        ]
+        self._open_slot = self.main.capture(lambda: self.arena.begin(*self._opening))
         self._weights = FrameWeights(talker, plan.fp8)
         self._stack: StackWeights | None = None
         self._talk = {rows: self._talker_graph(rows) for rows in plan.step_rows}
@@ -69,6 +76,18 @@ class GraphDevice:
         steps = self._talker_step(LENGTHS[-1])
         lengths = [n for n in LENGTHS if n < plan.positions] + [plan.positions]
         self._prefill = [self._prefill_graph(steps, length) for length in lengths]
+        self._footprint = self._measure(held_for_tensors(self.device) - before)
+
+    def _measure(self, grown: int) -> Footprint:
+        """`grown`: bytes since the checkpoint was there. What no tensor of ours accounts for is of
+        graphs and their workspaces."""
+        arena, decoding = self.arena, self.decoding
+        kv = arena.keys, arena.values
+        own = [each for each in tensors_of(arena) if not any(each is other for other in kv)]
+        state = distinct([*own, *decoding.state])
+        weights = tensors_of(self.checkpoint, self._stack, self._weights, decoding.weights)
+        made = nbytes(weights) - nbytes(tensors_of(self.checkpoint)) + nbytes([*kv, *state])
+        return Footprint(weights, kv, state, max(0, grown - made))
 
     def _ops(self, rows: int) -> Ops:
         return make_ops(self.plan.variant_of(rows))
@@ -117,15 +136,15 @@ class GraphDevice:
         )
 
     @property
-    def nbytes(self) -> int:
-        return self.arena.nbytes + self.decoding.nbytes
+    def footprint(self) -> Footprint:
+        return self._footprint
 
     @torch.inference_mode()
     def open(self, slot: int, session: Session) -> int:
         plan = session.plan
         with self.main.here():
             prompt = self.kept.embed(self.checkpoint.talker, session)
-            self.arena.open(slot, session.seed, session.sampling)
+            self._open(slot, session)
             self._write_text(slot, 0, prompt.trailing, prompt.tts_pad)
             begun = plan.prefix_length == len(prompt.inputs) - 1
             if begun:
@@ -135,6 +154,14 @@ class GraphDevice:
         hearings = self._open_codec(slot, session)
         # What draws the first code comes last.
         return hearings + 1 if hearings or not begun else 0
+
+    def _open(self, slot: int, session: Session) -> None:
+        """Two copies and a graph: one by one, its writes take the host a millisecond."""
+        for kept, new in zip(
+            self._opening, opening(slot, session.seed, session.sampling), strict=True
+        ):
+            kept.copy_(new)
+        self._open_slot()
 
     def _open_codec(self, slot: int, session: Session) -> int:
         """How often it has to hear of the reference."""

@@ -29,15 +29,26 @@ OPTIONS = {
     "decoder-rate": ("decoder_rate", "of the decoder, relative to the others'"),
     "phone-weight": ("phone", "of naming the phones from code 0"),
     "scale-weight": ("scale", "of keeping the latents at a deviation of 1"),
+    "likeness-weight": ("likeness", "of sounding like the speaker, to the listener"),
     "dropout": ("dropout", "share of windows that are decoded from fewer codes"),
     "settle-steps": ("settle_steps", "in which norm and codebooks are fitted before a save"),
     "log-every": ("log_every", "steps between two lines of the log"),
+    "save-seconds": ("save_every", "between saves"),
     "seed": ("seed", "of everything drawn"),
 }
 
 
 # Of these, what the decoder of a finished codec is taught by; its rate is a lower one.
-DECODER_OPTIONS = ("rows", "frames", "rate", "judge-from", "log-every", "seed")
+DECODER_OPTIONS = (
+    "rows",
+    "frames",
+    "rate",
+    "judge-from",
+    "likeness-weight",
+    "log-every",
+    "save-seconds",
+    "seed",
+)
 DECODER = CodecRecipe(rate=4e-4, judge_from=0.1, quantize_from=0.0, rows=24)
 
 
@@ -49,6 +60,8 @@ def add(stages: Stages) -> None:  # type: ignore[valid-type]
         type=Path,
         help="an earlier run's folder, or a speech_tokenizer with its encoder",
     )
+    about = "go on with what an earlier process of this run saved in --out, if it did"
+    stage.add_argument("--again", action="store_true", help=about)
     about = "teach a finished codec's decoder more, for codes that stay what they are"
     stage = new_stage(stages, "decoder", about, run_decoder)
     _add_common(stage, DECODER_OPTIONS, DECODER)
@@ -72,6 +85,9 @@ def _add_common(
         field, about = OPTIONS[option]
         value = getattr(defaults, field)
         stage.add_argument(f"--{option}", type=type(value), default=value, help=about)
+    stage.add_argument(
+        "--listener", type=Path, help="a Base checkpoint: its speaker encoder listens"
+    )
     stage.add_argument("--device", default="auto")
 
 
@@ -88,7 +104,7 @@ def run(args: argparse.Namespace) -> None:
     recipe = _recipe(args, tuple(OPTIONS), CodecRecipe())
     train_codec(
         _speech(args, world), args.hours, recipe, world, args.out, args.resume,
-        deadline=args.deadline,
+        deadline=args.deadline, again=args.again,
     )  # fmt: skip
 
 
@@ -101,7 +117,7 @@ def run_decoder(args: argparse.Namespace) -> None:
 
 def _recipe(args: argparse.Namespace, options: tuple[str, ...], base: CodecRecipe) -> CodecRecipe:
     chosen = {OPTIONS[option][0]: getattr(args, option.replace("-", "_")) for option in options}
-    return replace(base, seconds=args.minutes * 60, **chosen)
+    return replace(base, seconds=args.minutes * 60, listener=args.listener, **chosen)
 
 
 def _speech(args: argparse.Namespace, world: World) -> Iterator[Labelled]:

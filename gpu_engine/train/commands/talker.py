@@ -45,6 +45,8 @@ def add(stages: Stages) -> None:  # type: ignore[valid-type]
     stage.add_argument("--writers", type=int, default=1, help="processes that write shards")
     stage.add_argument("--start-hours", type=float, default=1.0, help="of speech to begin with")
     stage.add_argument("--room-hours", type=float, default=200.0, help="of speech to have room for")
+    about = "of speakers given by a recording to have room for"
+    stage.add_argument("--room-speakers", type=int, default=320, help=about)
     stage.add_argument("--out", type=Path, required=True, help="weights, log.json, curves.png")
     stage.add_argument("--state", type=Path, help="folder to resume from and to save all state to")
     stage.add_argument("--weights", type=Path, help="start from an earlier run's weights")
@@ -56,6 +58,8 @@ def add(stages: Stages) -> None:  # type: ignore[valid-type]
     stage.add_argument("--guide-share", type=float, default=0.35, help="of the run, until it fades")
     stage.add_argument("--rows", type=int, default=64, help="packed rows a step")
     stage.add_argument("--length", type=int, default=384, help="positions in a row")
+    about = "speakers a step whose recordings are heard anew"
+    stage.add_argument("--picks", type=int, default=32, help=about)
     _add_fields(stage, OBJECTIVE, Weights())
     _add_fields(stage, MIX, Mix())
     stage.add_argument("--seed", type=int, default=1)
@@ -89,6 +93,7 @@ def settings_of(args: argparse.Namespace) -> Settings:
         steps=args.steps,
         rate=args.rate,
         guide_share=args.guide_share,
+        picks=args.picks,
         shape=BatchShape(args.rows, args.length, args.seed, mix),
         seed=args.seed,
         capture=not args.no_capture,
@@ -101,5 +106,5 @@ def run(args: argparse.Namespace) -> None:
     names = [field.name for field in fields(Run) if field.name != "speaker"]
     chosen = {name: getattr(args, name) for name in names}
     job = Run(**chosen, speaker=not args.no_speaker)
-    room = Capacity.for_hours(args.room_hours)
+    room = Capacity.for_hours(args.room_hours, args.room_speakers)
     train_talker(job, settings_of(args), join_world(args.device), room)

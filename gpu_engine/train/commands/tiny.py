@@ -69,8 +69,10 @@ def add(stages: Stages) -> None:  # type: ignore[valid-type]
 
 
 def recipe_of(args: argparse.Namespace) -> Recipe:
-    """Raises ValueError for a stage or a kind that is none."""
-    for name, value in manifest.read_options(args.manifest).items() if args.manifest else ():
+    """Raises ValueError for a stage, a kind, or an option of a manifest that is none."""
+    usual = {name: args.usual(name) for name in vars(args) if name not in manifest.UNKEPT}
+    recorded = manifest.read_options(args.manifest, usual) if args.manifest else {}
+    for name, value in recorded.items():
         if name == "set":
             args.set = [*value, *args.set]
         elif getattr(args, name) == args.usual(name):
@@ -90,12 +92,15 @@ def recipe_of(args: argparse.Namespace) -> Recipe:
 
 
 def run(args: argparse.Namespace) -> None:
+    try:
+        recipe = recipe_of(args)
+    except ValueError as error:
+        raise SystemExit(str(error)) from error
     if args.detach:
         arguments = [word for word in sys.argv[1:] if word != "--detach"]
         number = detached.start(arguments[arguments.index("tiny") :], args.out)
         print(f"process {number} works in {args.out}", flush=True)
         return
-    recipe = recipe_of(args)
     print(f"{recipe.gpus or 'no'} GPUs, {recipe.writers} writers", flush=True)
     # Ended by a signal, the crew must go too: its processes have groups of their own.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))

@@ -6,10 +6,11 @@
 DIR holds the teacher's code (`teacher.py`, `fused.py`: `load_teacher`, `random_mixes`,
 `fused_blocks`) and, in it or in DIR/kokoro, its weights. Settings: texts (lines of `train texts`
 with phonemes), part and parts (this process's share of the lines), hours (stop after so much
-speech), passes (times over all lines), seed, mixes (share of lines spoken by random mixes of
-voices; the presets speak the others), speakers (how many mixes); and for models that are told how
-to speak: instructed (share of the presets' lines with an instruction), designed (share of lines in
-voices that only a description tells of), designs (such voices for each sex and accent).
+speech), passes (times over all lines) and first (the number of the first of them: each draws its
+own order and voices), seed, mixes (share of lines spoken by random mixes of voices; the presets
+speak the others), speakers (how many mixes); and for models that are told how to speak: instructed
+(share of the presets' lines with an instruction), designed (share of lines in voices that only a
+description tells of), designs (such voices for each sex and accent).
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ class Plan:
     texts: Path
     part: int = 0
     parts: int = 1
+    first: int = 0
     passes: int = 1
     hours: float = 1e9
     seed: int = 1
@@ -97,7 +99,7 @@ def speech(device: torch.device, settings: dict[str, str]) -> Iterator[SpeechBat
     casting, done = teacher.casting(plan), 0.0
     lines = read_lines(plan, teacher.vocab)
     with teacher.fast():
-        for number in range(plan.passes):
+        for number in range(plan.first, plan.first + plan.passes):
             rng = Random(f"{plan.seed} {plan.part} {number}")
             jobs = [(line, casting.draw(rng)) for line in lines]
             rng.shuffle(jobs)

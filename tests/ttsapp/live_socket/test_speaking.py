@@ -39,7 +39,7 @@ def test_a_sentence_is_spoken_before_the_text_has_ended(
     first = b"".join(socket.recv(10) for _ in range(5))
     assert first == spoken(5)
     assert [heard.start.text for heard in engine.heard] == ["Hello there. "]
-    assert engine.heard[0].ended.wait(1), "no engine slot is held while text is awaited"
+    assert engine.heard[0].ended.wait(10), "no engine slot is held while text is awaited"
     send(socket, type="text", text="are you?")
     send(socket, type="end")
     audio, finished = hear(socket)
@@ -196,3 +196,22 @@ def test_sentences_are_prepared_like_any_text(
     ]
     # What was sent is what is charged.
     assert finished["characters"] == finished["billed_characters"] == 24
+
+
+def test_pauses_in_sentences(socket: ClientConnection, engine: ScriptedEngine) -> None:
+    start(socket, enable_ssml_parsing="pauses")
+    send(socket, type="text", text="Wait. [pause 1s] Go.")
+    send(socket, type="end")
+    audio, finished = hear(socket)
+    assert audio == spoken(5) + bytes(48_000) + spoken(5)
+    assert (finished["characters"], finished["audio_ms"]) == (10, 1800)
+
+
+def test_silence_before_the_first_word(socket: ClientConnection, engine: ScriptedEngine) -> None:
+    start(socket, lead_silence_ms=200, trim_silence=False)
+    send(socket, type="text", text="Hello there. And more.")
+    send(socket, type="end")
+    audio, _ = hear(socket)
+    assert audio[: 200 * 48] == bytes(200 * 48)
+    assert audio[200 * 48 :] == spoken(5) * len(engine.heard)
+    assert all(stream.start.keep_silence for stream in engine.heard)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 import httpx
@@ -12,11 +18,12 @@ from django.conf import settings
 from django.test import override_settings
 
 from tests.ttsapp.conftest import Party
-from tests.ttsapp.scripted_engine import ScriptedEngine, base_model
+from tests.ttsapp.scripted_engine import ScriptedEngine, base_model, pb
 from tests.ttsapp.voices import recordings
-from ttsapp import recent
+from ttsapp import outgoing, recent
 from ttsapp.voices import artifacts, selectors
 from ttsapp.voices.artifacts import ArtifactCache
+from ttsapp.voices.clips import fetching
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +49,48 @@ def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 def cloning(engine: ScriptedEngine) -> ScriptedEngine:
     engine.models.append(base_model())
     return engine
+
+
+@pytest.fixture
+def three(cloning: ScriptedEngine) -> ScriptedEngine:
+    """All three kinds of checkpoint."""
+    cloning.models.append(design_model())
+    return cloning
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+    """A server that gives what it is told to; its address passes for a public one."""
+    given: dict[str, Any] = {"status": 200, "headers": {}, "body": b""}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(given["status"])
+            for name, value in given["headers"].items():
+                self.send_header(name, value)
+            self.end_headers()
+            with suppress(OSError):
+                self.wfile.write(given["body"])
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+
+        place = urlsplit("http://example.com/a.wav")
+        monkeypatch.setattr(fetching, "_checked", lambda *_: place)
+        monkeypatch.setattr(outgoing, "_address", lambda *_: "93.184.216.34")
+        local = lambda *_: socket.create_connection(server.server_address)  # noqa: E731
+        monkeypatch.setattr(outgoing, "_connected", local)
+        yield given
+        server.shutdown()
+
+
+def design_model() -> pb.Model:
+    return pb.Model(
+        id="scripted-design", kind="voice_design", languages=["english"], fingerprint="d"
+    )
 
 
 def stored(folder: Path) -> list[str]:

@@ -13,6 +13,7 @@ from tests.ttsapp.conftest import Party
 from tests.ttsapp.scripted_engine import ScriptedEngine
 from tests.ttsapp.voices import recordings
 from tests.ttsapp.voices.conftest import clone, consent, made, speak, stored
+from ttsapp import recent
 from ttsapp.audit.models import AuditEntry
 from ttsapp.voices import storage
 from ttsapp.voices.models import Voice, VoiceVersion
@@ -106,6 +107,46 @@ def test_voices_are_listed_for_their_owner_alone(
     assert (refused.status_code, refused.json()["error"]["code"]) == (400, "unknown_voice")
     assert http.delete(f"/v1/audio/voices/{voice}", headers=mallory.headers).status_code == 404
     assert speak(http, alice, voice).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "told"),
+    [
+        (
+            "/v1/audio/speech",
+            {"model": "tts-1", "voice": "VOICE", "input": "Hi.", "response_format": "pcm"},
+            {"code": "unknown_voice", "param": "voice"},
+        ),
+        (
+            "/elevenlabs/v1/text-to-speech/VOICE?output_format=pcm_24000",
+            {"text": "Hi."},
+            {"status": "voice_not_found", "param": "voice_id"},
+        ),
+    ],
+)
+def test_a_voice_that_was_deleted_a_moment_ago_is_unknown(
+    http: httpx.Client,
+    cloning: ScriptedEngine,
+    alice: Party,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    body: dict[str, str],
+    told: dict[str, str],
+) -> None:
+    # given a process that will not look again what there is
+    voice = made(http, alice)
+    sent = {name: value.replace("VOICE", voice) for name, value in body.items()}
+    address = path.replace("VOICE", voice)
+    assert http.post(address, json=sent, headers=alice.headers).status_code == 200
+    monkeypatch.setattr(recent, "FRESH_SECONDS", 600.0)
+    # when the voice is deleted
+    assert http.delete(f"/v1/audio/voices/{voice}", headers=alice.headers).status_code == 200
+    # then its id is one that there is not
+    answer = http.post(address, json=sent, headers=alice.headers)
+    assert answer.status_code == 400
+    (refusal,) = answer.json().values()
+    assert refusal.items() >= told.items()
+    assert refusal["message"].startswith("The voice 'Ann' was deleted")
 
 
 def test_a_model_that_does_not_speak_the_voice_is_named(

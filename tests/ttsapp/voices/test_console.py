@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import httpx
 import pytest
 
+from gpu_engine.proto import engine_pb2 as pb
 from tests.ttsapp.browser import browser
 from tests.ttsapp.conftest import Party, eventually
-from tests.ttsapp.scripted_engine import ScriptedEngine
+from tests.ttsapp.scripted_engine import Script, ScriptedEngine
 from tests.ttsapp.voices import recordings
 from tests.ttsapp.voices.conftest import made, speak, stored
 from ttsapp.audit.models import AuditEntry
+from ttsapp.audit.services import SYSTEM
 from ttsapp.speech.models import RequestLog
-from ttsapp.voices import tasks
+from ttsapp.tenants.models import PlatformRole
+from ttsapp.tenants.services import set_platform_role
+from ttsapp.voices import previews, tasks
 from ttsapp.voices.models import Consent, Share, Voice
 
 SAMPLE = recordings.wav(recordings.speech())
@@ -50,8 +55,50 @@ def test_from_consent_to_a_voice(
     assert "0.0 to 6.0 s" in shown.text
     assert "Ann for the hotline" in shown.text
     assert voice.public_id in library.text
+    assert "English · version 1 · warm" in library.text
     assert "Anna" not in library.text
     assert speak(http, alice, voice.public_id).status_code == 200
+
+
+def test_only_what_is_spoken_can_be_chosen(
+    base: str, http: httpx.Client, three: ScriptedEngine, alice: Party
+) -> None:
+    voice = made(http, alice)
+    consent = Consent.objects.get().public_id
+    files, sent = {"recording": ("ann.wav", SAMPLE)}, {**VOICE, "name": "Ben", "consent": consent}
+    with browser(base, "alice") as page:
+        clone = page.get("/console/alice/voices/clone").text
+        design = page.get("/console/alice/voices/design").text
+        shown = page.get(f"/console/alice/voices/of/{voice}").text
+        french = {**sent, "language": "french"}
+        refused = page.post("/console/alice/voices/clone", data=french, files=files)
+    for text, languages in (
+        (clone, ["auto", "german", "english"]),
+        (design, ["auto", "english"]),
+        (shown, ["auto", "german", "english"]),
+    ):
+        select = text.partition('name="language"')[2].partition("</select>")[0]
+        assert re.findall('value="([a-z]+)"', select) == languages
+    assert refused.status_code == 400
+    assert "No engine here speaks it: choose another." in refused.text
+    assert Voice.objects.count() == 1
+
+
+def test_withdrawing_tells_which_keys_are_affected(
+    base: str, http: httpx.Client, cloning: ScriptedEngine, alice: Party
+) -> None:
+    voice = made(http, alice)
+    consent = Consent.objects.get().public_id
+    where = f"/console/alice/consents/of/{consent}/withdraw"
+    with browser(base, "alice") as page:
+        assert "No key spoke with it in the last 30 days." in page.get(where).text
+        assert speak(http, alice, voice).status_code == 200
+        eventually(lambda: RequestLog.objects.filter(voice=voice).exists())
+        text = page.get(where).text
+
+    assert "They are deleted 30 days later" in text
+    assert f"?key={alice.key.public_id}" in text
+    assert "</a>: 1 request, 6 characters charged</li>" in text
 
 
 def test_a_refused_recording_is_told_beside_its_field(
@@ -90,7 +137,7 @@ def test_the_register_and_the_end(
     where = f"/console/alice/consents/of/{Consent.objects.get().public_id}"
     with browser(base, "alice") as page:
         shown = page.get(where)
-        assert "<td>Ann</td>" in page.get("/console/alice/requests").text
+        assert "<td>Ann <br>" in page.get("/console/alice/requests").text
         log = RequestLog.objects.get(voice=voice)
         request = page.get(f"/console/alice/requests/{log.pk}").text
         assert 'data-name="Ann"' in page.get("/console/alice/playground").text
@@ -142,6 +189,33 @@ def test_a_preview_is_made_by_a_worker(
         second = page.get("/console/alice/voices/of/Anna/previews/1")
         assert page.get("/console/alice/voices/of/Anna/previews/4").status_code == 404
     assert (second.status_code, second.headers["content-type"]) == (200, "audio/mpeg")
+
+
+def test_a_preview_that_fails_says_so(
+    base: str, cloning: ScriptedEngine, alice: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[int, str]] = []
+    monkeypatch.setattr(tasks.make_previews, "delay", lambda *given: asked.append(given))
+    cloning.script = Script(error=pb.Error(code="invalid_request", message="Not today."))
+    where = "/console/alice/voices/of/Anna/previews/2"
+    tasks.make_previews(alice.tenant.pk, "Anna")
+    with browser(base, "alice") as page:
+        failed = page.get(where)
+        monkeypatch.setattr(previews, "FAILED_SECONDS", 0)
+        later = page.get(where)
+    assert (failed.status_code, failed.text) == (503, "It could not be spoken: Not today.")
+    assert (later.status_code, asked) == (202, [(alice.tenant.pk, "Anna")])
+
+
+def test_what_the_process_keeps_of_all_tenants_is_for_who_runs_it(
+    base: str, engine: ScriptedEngine, alice: Party, bob: Party
+) -> None:
+    set_platform_role(SYSTEM, alice.user, PlatformRole.AUDITOR)
+    with browser(base, "alice") as operator, browser(base, "bob") as tenant:
+        seen = operator.get("/console/alice/voices").text
+        hidden = tenant.get("/console/bob/voices").text
+    assert "Kept in memory" in seen
+    assert "Kept in memory" not in hidden
 
 
 def test_a_preset_is_hidden(base: str, engine: ScriptedEngine, alice: Party) -> None:

@@ -12,8 +12,10 @@ import pytest
 from tests.ttsapp.conftest import Party
 from tests.ttsapp.scripted_engine import ScriptedEngine
 from tests.ttsapp.voices import recordings
-from tests.ttsapp.voices.conftest import consent, made
+from tests.ttsapp.voices.conftest import consent, made, speak
+from ttsapp.audit.services import SYSTEM
 from ttsapp.voices.models import Voice, VoiceVersion
+from ttsapp.voices.services import registry
 
 SAMPLE = recordings.wav(recordings.speech())
 LABELS = {"accent": "Irish", "language": "en"}
@@ -169,3 +171,26 @@ def test_dashscope_refuses(
 ) -> None:
     answer = enrol(http, alice, "qwen-voice-enrollment", **given)
     assert answer.json()["code"] == code
+
+
+def test_a_voice_cannot_be_changed_to_a_language_that_no_clone_is_spoken_in(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party
+) -> None:
+    voice = made(http, alice)
+    answer = http.patch(f"/voices/{voice}", json={"language": "fr"}, headers=alice.headers)
+    assert answer.status_code == 400
+    assert "'scripted-base' does not speak French: choose one of auto, english, german." in (
+        answer.text
+    )
+    assert Voice.objects.get().language == "auto"
+
+
+def test_a_voice_whose_language_is_no_longer_served_says_so(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party
+) -> None:
+    voice = made(http, alice)
+    registry.change_voice(SYSTEM, Voice.objects.get(), language="french")
+    answer = speak(http, alice, voice)
+    assert (answer.status_code, answer.json()["error"]["param"]) == (400, "language")
+    assert "does not speak French" in answer.json()["error"]["message"]
+    assert speak(http, alice, voice, language="en").status_code == 200

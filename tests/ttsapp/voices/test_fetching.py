@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import socket
-import threading
-from collections.abc import Iterator
-from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -74,35 +70,6 @@ async def test_a_public_address_of_version_6_is_only_called(
     assert called == [("2606:4700::6810:84e5", 443, fetching.SECONDS)]
 
 
-@pytest.fixture
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
-    """A server that gives what it is told to; its address passes for a public one."""
-    given: dict[str, Any] = {"status": 200, "headers": {}, "body": b""}
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(given["status"])
-            for name, value in given["headers"].items():
-                self.send_header(name, value)
-            self.end_headers()
-            with suppress(OSError):
-                self.wfile.write(given["body"])
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-
-        place = urlsplit("http://example.com/a.wav")
-        monkeypatch.setattr(fetching, "_checked", lambda *_: place)
-        monkeypatch.setattr(outgoing, "_address", lambda *_: "93.184.216.34")
-        local = lambda *_: socket.create_connection(server.server_address)  # noqa: E731
-        monkeypatch.setattr(outgoing, "_connected", local)
-        yield given
-        server.shutdown()
-
-
 async def test_a_public_file_is_fetched(elsewhere: dict[str, Any]) -> None:
     elsewhere["body"] = b"RIFF" * 50_000
     assert await recording_of("https://example.com/a.wav", "ref_audio") == b"RIFF" * 50_000
@@ -132,4 +99,25 @@ def test_a_byte_now_and_then_is_not_waited_for(
     elsewhere["body"] = b"RIFF"
     with pytest.raises(ApiError) as refused:
         fetching._fetched(urlsplit("http://example.com/a.wav"), "ref_audio")
-    assert refused.value.code == "address_unreachable"
+    assert (refused.value.status, refused.value.code) == (503, "address_timeout")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (socket.gaierror(socket.EAI_AGAIN, "later"), (503, "address_timeout")),
+        (TimeoutError("connecting"), (503, "address_timeout")),
+        (socket.gaierror(socket.EAI_NONAME, "no such name"), (400, "address_unreachable")),
+        (ConnectionRefusedError(), (400, "address_unreachable")),
+    ],
+)
+async def test_what_passes_and_what_does_not(
+    monkeypatch: pytest.MonkeyPatch, error: OSError, told: tuple[int, str]
+) -> None:
+    def broken(*_: Any) -> str:
+        raise error
+
+    monkeypatch.setattr(outgoing, "_address", broken)
+    with pytest.raises(ApiError) as refused:
+        await recording_of("https://example.com/a.wav", "ref_audio")
+    assert (refused.value.status, refused.value.code) == told

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from email.parser import BytesParser
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from socketserver import TCPServer
 
 import httpx
 import pytest
@@ -17,6 +18,7 @@ from django.conf import LazySettings
 from tests.ttsapp.conftest import Party
 from tests.ttsapp.scripted_engine import ScriptedEngine
 from tests.ttsapp.voices.conftest import clone, consent, stored
+from ttsapp.voices.clips import hearing
 from ttsapp.voices.clips.hearing import shared
 from ttsapp.voices.models import VoiceVersion
 
@@ -30,6 +32,11 @@ class Recogniser(HTTPServer):
         self.status, self.answer = 200, json.dumps({"text": TEXT})
         self.asked: list[tuple[str, dict[str, bytes]]] = []
         super().__init__(("127.0.0.1", 0), _Handler)
+
+    def server_bind(self) -> None:
+        """Without asking what the address is called, as HTTPServer does: a machine whose resolver
+        is away would wait for it."""
+        TCPServer.server_bind(self)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -56,7 +63,9 @@ class _Handler(BaseHTTPRequestHandler):
 def recogniser(settings: LazySettings) -> Iterator[Recogniser]:
     with Recogniser() as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        settings.TRANSCRIPTION_URL = f"http://127.0.0.1:{server.server_port}/v1/transcriptions"
+        settings.TRANSCRIPTION_URL = (
+            f"http://127.0.0.1:{server.server_address[1]}/v1/transcriptions"
+        )
         settings.TRANSCRIPTION_KEY = "a-key"
         yield server
         server.shutdown()
@@ -102,6 +111,19 @@ def test_a_recogniser_that_fails_keeps_nobody_from_cloning(
     http_cloning: httpx.Client, alice: Party, recogniser: Recogniser, status: int, answer: str
 ) -> None:
     recogniser.status, recogniser.answer = status, answer
+    assert ann(http_cloning, alice, ref_text=TEXT).status_code == 200
+    note = "Its words were not compared with the text: the recogniser did not answer."
+    assert note in VoiceVersion.objects.get().checks["notes"]
+
+
+def test_a_recogniser_that_is_slow_keeps_nobody_from_cloning(
+    http_cloning: httpx.Client,
+    alice: Party,
+    recogniser: Recogniser,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With the wait for others' recordings."""
+    monkeypatch.setattr(hearing, "SECONDS", 0.0)
     assert ann(http_cloning, alice, ref_text=TEXT).status_code == 200
     note = "Its words were not compared with the text: the recogniser did not answer."
     assert note in VoiceVersion.objects.get().checks["notes"]

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.ttsapp.conftest import Party
-from tests.ttsapp.scripted_engine import ScriptedEngine, base_model, pb
+from tests.ttsapp.scripted_engine import Script, ScriptedEngine, base_model, pb
 from tests.ttsapp.voices.conftest import made, speak, stored
 from ttsapp.audit.models import AuditEntry
 from ttsapp.audit.services import Actor
@@ -118,7 +118,8 @@ def test_a_blob_that_was_changed_is_refused(
 
 
 def test_a_blob_does_not_pass_for_another_kind(store: Path) -> None:
-    digest = storage.put(Blob.CLIP, b"a clip")
+    digest = storage.digest_of(b"a clip")
+    storage.put_named(Blob.CLIP, digest, b"a clip")
     target = store / "artifact" / digest[:2] / digest
     target.parent.mkdir(parents=True)
     (store / "clip" / digest[:2] / digest).rename(target)
@@ -183,22 +184,59 @@ def test_a_hidden_preset_is_not_listed_but_can_be_named(
     assert speak(http, alice, "Anna").status_code == 200
 
 
-def test_a_voice_is_designed_once_and_stays(
-    http: httpx.Client, cloning: ScriptedEngine, alice: Party
-) -> None:
-    cloning.script.chunks = 20
+SAILOR = {"name": "Old sailor", "type": "prompt", "prompt": "A hoarse old man"}
+
+
+@pytest.fixture
+def designing(cloning: ScriptedEngine) -> ScriptedEngine:
     cloning.models.append(
         pb.Model(id="scripted-design", kind="voice_design", languages=["english"], fingerprint="d")
     )
-    fields = {"name": "Old sailor", "type": "prompt", "prompt": "A hoarse old man"}
-    answer = http.post("/v1/audio/voices", json=fields, headers=alice.headers).json()
+    return cloning
+
+
+def test_a_voice_is_designed_once_and_stays(
+    http: httpx.Client, designing: ScriptedEngine, alice: Party
+) -> None:
+    cloning = designing
+    cloning.script.chunks = 20
+    answer = http.post("/v1/audio/voices", json=SAILOR, headers=alice.headers).json()
     assert (answer["type"], answer["description"]) == ("prompt", "A hoarse old man")
-    start = cloning.heard[-1].start
+    start, trial = (heard.start for heard in cloning.heard)
     assert (start.model, start.voice.described) == ("scripted-design", True)
     assert start.instructions == "A hoarse old man"
     assert cloning.encoded[-1].text == start.text
+    assert (trial.model, trial.priority) == ("scripted-base", pb.PRIORITY_BACKGROUND)
+    assert trial.voice.artifact.data == storage.get(Blob.ARTIFACT, artifact_of(answer["id"]))
     assert speak(http, alice, "old sailor").status_code == 200
     assert cloning.heard[-1].start.model == "scripted-base"
+
+
+NO_AUDIO = Script(error=pb.Error(code="no_audio", message="no speech", retryable=True))
+
+
+def artifact_of(voice: str) -> str:
+    return VoiceVersion.objects.get(voice__public_id=voice).artifact
+
+
+@pytest.mark.parametrize("trial", [NO_AUDIO, Script(reason=pb.FINISH_REASON_LENGTH)])
+def test_a_design_that_cannot_be_spoken_with_in_context_is_kept_by_its_timbre(
+    http: httpx.Client, designing: ScriptedEngine, alice: Party, store: Path, trial: Script
+) -> None:
+    designing.next_scripts.extend([Script(chunks=20), trial])
+    answer = http.post("/v1/audio/voices", json=SAILOR, headers=alice.headers)
+    assert answer.status_code == 200
+    assert [bool(each.text) for each in designing.encoded] == [True, False]
+    assert stored(store) == ["artifact", "clip"]
+
+
+def test_a_design_that_cannot_be_spoken_with_is_not_kept(
+    http: httpx.Client, designing: ScriptedEngine, alice: Party, store: Path
+) -> None:
+    designing.next_scripts.extend([Script(chunks=20), NO_AUDIO, NO_AUDIO])
+    answer = http.post("/v1/audio/voices", json=SAILOR, headers=alice.headers)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "no_audio")
+    assert (stored(store), Voice.objects.count()) == ([], 0)
 
 
 def test_design_without_its_checkpoint_names_the_kind(
@@ -220,3 +258,11 @@ def test_the_cache_is_bounded_by_bytes() -> None:
     assert (told.entries, told.nbytes, told.most) == (2, 80, 100)
     cache.forget("b", "nothing")
     assert cache.counters().nbytes == 40
+
+
+def test_what_is_made_anew_replaces_what_another_key_had_signed() -> None:
+    """Given an artifact of an engine whose key was changed since, when the same recording is
+    encoded again, then the new one is kept: the old one would be refused for ever."""
+    storage.put_named(storage.Blob.ARTIFACT, "one", b"by the old key")
+    storage.put_named(storage.Blob.ARTIFACT, "one", b"by the new key")
+    assert storage.get(storage.Blob.ARTIFACT, "one") == b"by the new key"

@@ -31,7 +31,10 @@ class ChargedLine(serializers.Serializer[Any]):
     price_version = serializers.IntegerField(allow_null=True)
     characters = serializers.IntegerField()
     per_million = MicrosField(source="per_million_micros")
-    amount = MicrosField(source="amount_micros")
+    amount = MicrosField(
+        source="amount_micros",
+        help_text="Exact in the month so far; of a document rounded to what can be paid.",
+    )
 
 
 class Balance(serializers.Serializer[Any]):
@@ -42,7 +45,11 @@ class Balance(serializers.Serializer[Any]):
 class MonthSoFar(serializers.Serializer[Any]):
     month = serializers.DateField(help_text="Its first day, UTC.")
     currency = serializers.CharField(allow_null=True, help_text="Null: no price book holds.")
-    total = MicrosField()
+    total = MicrosField(allow_null=True, help_text="Exact. Null: no price book holds.")
+    invoice_total = MicrosField(
+        allow_null=True,
+        help_text="What an invoice would have: each line rounded to what can be paid.",
+    )
     lines = ChargedLine(many=True)
     prepaid_credit = Balance(many=True)
     credit_left = Balance(
@@ -65,6 +72,9 @@ class IssuedDocument(serializers.Serializer[Any]):
     currency = serializers.CharField()
     total = MicrosField(source="total_micros")
     prepaid_credit = MicrosField(source="credit_micros", help_text="Drawn, or put back.")
+    still_due = MicrosField(
+        source="still_due_micros", help_text="After all credit notes; of one of those nothing is."
+    )
     lines = ChargedLine(source="lines.all", many=True)
 
 
@@ -86,7 +96,8 @@ class BillingView(TenantView):
                 {
                     "month": month,
                     "currency": draft.currency if draft else None,
-                    "total": draft.total_micros if draft else 0,
+                    "total": draft.exact_micros if draft else None,
+                    "invoice_total": draft.total_micros if draft else None,
                     "lines": _lines(draft),
                     "prepaid_credit": balances,
                     "credit_left": _left(account),
@@ -138,5 +149,5 @@ def _line(line: Line) -> dict[str, Any]:
         "price_version": line.version,
         "characters": line.share.characters,
         "per_million_micros": line.share.tier.per_million,
-        "amount_micros": line.amount_micros,
+        "amount_micros": line.exact_micros,
     }

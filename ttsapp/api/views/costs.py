@@ -28,12 +28,16 @@ class CostsQuery(Days):
         return attrs
 
 
+TOP_UPS = "Charged on top of them, for a price's minimum; no cost is divided by these."
+
+
 class CostFigures(serializers.Serializer[Any]):
-    characters = serializers.IntegerField()
-    busy_cost = MicrosField()
-    idle_cost = MicrosField()
+    characters = serializers.IntegerField(help_text="Charged ones, which somebody heard.")
+    top_up_characters = serializers.IntegerField(source="top_ups", help_text=TOP_UPS)
+    busy_cost = MicrosField(allow_null=True, help_text="Null, here and below: not known.")
+    idle_cost = MicrosField(allow_null=True)
     fixed_cost = MicrosField()
-    revenue = MicrosField()
+    revenue = MicrosField(allow_null=True)
     cost_per_million = MicrosField(allow_null=True)
     revenue_per_million = MicrosField(allow_null=True)
     margin = ShareField(allow_null=True)
@@ -49,7 +53,7 @@ class CostOfClass(serializers.Serializer[Any]):
     name = serializers.CharField()
     up_hours = ShareField()
     busy_hours = ShareField()
-    cost = MicrosField()
+    cost = MicrosField(allow_null=True)
     per_hour = MicrosField(allow_null=True)
     characters_per_second = ShareField(allow_null=True)
     at_full_load = MicrosField(allow_null=True, help_text="Of a million characters.")
@@ -60,15 +64,16 @@ class CostOfClass(serializers.Serializer[Any]):
 class CostPart(serializers.Serializer[Any]):
     name = serializers.CharField()
     characters = serializers.IntegerField()
+    top_up_characters = serializers.IntegerField(source="top_ups", help_text=TOP_UPS)
     gpu_ms = serializers.IntegerField()
     share = ShareField()
-    cost = MicrosField()
+    cost = MicrosField(allow_null=True)
     revenue = MicrosField(allow_null=True)
 
 
 class Costs(serializers.Serializer[Any]):
     since = serializers.DateField()
-    until = serializers.DateField(help_text="Not in it.")
+    until = serializers.DateField(source="last", help_text="The last day that is in it.")
     currency = serializers.CharField()
     total = CostFigures()
     days = CostDay(many=True)

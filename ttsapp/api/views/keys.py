@@ -22,6 +22,7 @@ from ttsapp.keys.models import ApiKey, Environment
 from ttsapp.keys.rules import USUAL_SCOPES, KeyScope
 from ttsapp.tenants.models import Permission
 from ttsapp.tenants.names import check_line
+from ttsapp.voices.bound import check_models, check_names
 
 LONGEST_OVERLAP_HOURS = 24 * 90
 
@@ -64,7 +65,11 @@ class KeyRules(LimitsFields):
 
 class NewKey(KeyRules):
     name = serializers.CharField(max_length=100, validators=[check_line])
-    environment = serializers.ChoiceField(Environment.choices, default=Environment.LIVE)
+    environment = serializers.ChoiceField(
+        Environment.choices,
+        default=Environment.LIVE,
+        help_text="What its text begins with. A test key is limited and charged like a live one.",
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """The usual scopes are given as well."""
@@ -125,6 +130,8 @@ class Keys(TenantView):
     def create(self, request: Request) -> Response:
         wanted = NewKey.of_body(request, context={"access": self.access})
         _check_future(wanted)
+        check_names(self.access.tenant.pk, wanted.get("allowed_voices", ()))
+        check_models(self.access.tenant.pk, wanted.get("allowed_models", ()))
         key, secret = services.create_key(self.access.actor, self.access.tenant, **wanted)
         return _shown(key, secret, status.HTTP_201_CREATED)
 
@@ -138,6 +145,8 @@ class Keys(TenantView):
         options: dict[str, Any] = {"instance": key, "context": {"access": self.access}}
         wanted = KeyRules.of_body(request, partial=True, **options)
         _check_future(wanted)
+        check_names(self.access.tenant.pk, wanted.get("allowed_voices", ()), key.allowed_voices)
+        check_models(self.access.tenant.pk, wanted.get("allowed_models", ()), key.allowed_models)
         services.change_key(self.access.actor, key, **wanted)
         return Response(Key(self._key(id)).data)
 

@@ -1,4 +1,4 @@
-"""The request log: how each request fared, never its text or audio."""
+"""The request log: how each request fared; and its text, where that is kept."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from uuid import UUID
 from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from billing import selectors as billing
 from ttsapp.api.base import Pages, TenantView
 from ttsapp.api.fields import Moments
-from ttsapp.speech import history
+from ttsapp.speech import history, texts
 from ttsapp.speech import selectors as speech
+from ttsapp.speech.asked import unpack
 from ttsapp.speech.models import RequestLog
-from ttsapp.tenants.models import Tenant
+from ttsapp.tenants.models import Permission, Tenant
 
 
 class RequestQuery(Moments):
@@ -45,12 +47,25 @@ class LoggedRequest(serializers.Serializer[RequestLog]):
     audio_ms = serializers.IntegerField()
     first_audio_ms = serializers.IntegerField(allow_null=True)
     total_ms = serializers.IntegerField()
+    settings = serializers.SerializerMethodField(
+        help_text="What decided its audio beside text, voice and seed, where it was not as usual."
+    )
+
+    def get_settings(self, log: RequestLog) -> dict[str, Any]:
+        return dict(unpack(log.asked) or {})
+
+
+class RequestText(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    text = serializers.CharField()
+    instructions = serializers.CharField(help_text="How it was to be said; empty for none.")
 
 
 @extend_schema(tags=["requests"])
 class Requests(TenantView):
     queries = dict.fromkeys(("list",), RequestQuery)
     paged_actions = frozenset({"list"})
+    permissions = dict.fromkeys(("text",), Permission.READ_REQUESTS)
     lookup_field = "id"
     lookup_value_converter = "uuid"
 
@@ -71,6 +86,17 @@ class Requests(TenantView):
         if row is None:
             raise Http404
         return Response(_documents(tenant, [row])[0])
+
+    @extend_schema(
+        summary="Read a request's text, where it is kept: an audit row says who did",
+        responses=RequestText,
+    )
+    @action(detail=True, methods=["get"])
+    def text(self, request: Request, id: UUID) -> Response:
+        found = texts.read(self.access.actor, self.access.tenant, id)
+        if found is None:
+            raise Http404
+        return Response(RequestText(found).data)
 
 
 def _documents(tenant: Tenant, rows: Iterable[RequestLog]) -> list[dict[str, Any]]:

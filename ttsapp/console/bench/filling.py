@@ -26,6 +26,7 @@ from ttsapp.alerts import evaluation, webhooks
 from ttsapp.audit.services import SYSTEM
 from ttsapp.console.bench import log, sums
 from ttsapp.console.bench.pages import Known
+from ttsapp.console.live import kept
 from ttsapp.keys.models import ApiKey
 from ttsapp.keys.services import create_key
 from ttsapp.speech.models import RequestLog
@@ -65,6 +66,7 @@ def fill(tenants: int) -> Filled:
     webhook = webhooks.create(SYSTEM, busy, "https://hooks.example.com/")
     place = webhooks.create(SYSTEM, None, "https://hooks.example.com/")
     _step("alerts", lambda: evaluation.evaluate(now))
+    _step("hours", lambda: kept.note_hours(now))
     _step("statistics", _analyze)
     return _filled(busy, owner, requests, {"console": webhook.pk, "platform": place.pk}, now)
 

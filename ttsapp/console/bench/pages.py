@@ -17,7 +17,9 @@ NOT_PAGES = frozenset(
         *("renew_voice", "end_share", "preview", "evidence", "limit_consent", "mute_alert"),
         *("webhook_act", "resend", "remove_member", "withdraw_invitation", "make_default"),
         *("add_cost", "remove_cost", "save_details", "save_agreement", "book_credit", "suspend"),
-        *("invite", "restore", "new_key", "save_view", "remove_view", "engine_act"),
+        *("invite", "restore", "recording", "new_key", "save_view", "remove_view", "engine_act"),
+        *("change_word", "remove_word", "take_of_voice", "publish_voice", "review_voice"),
+        "request_text",
     )
 )
 DOWNLOADS = (".csv", ".jsonl", ".pdf")

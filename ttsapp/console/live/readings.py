@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from gpu_engine.proto import engine_pb2
@@ -10,6 +11,16 @@ from gpu_engine.proto.engine_pb2 import EngineStatus
 FRAME_SECONDS = 0.08
 # The order in which a stream passes through them; others follow.
 MODULES = ("prefill", "talker", "predictor", "codec")
+# What a stream passes between, by what it waits for, in this order; then, what memory is for.
+BETWEEN = {
+    "place": ("request", "place"),
+    "prefill": ("place", "prefill"),
+    "talker": ("predictor", "Talker"),
+    "predictor": ("prefill or Talker", "predictor"),
+    "codec": ("predictor", "codec"),
+    "sent": ("codec", "way out"),
+}
+PARTS = ("weights", "kv", "state", "graphs", "voices", "rest")
 # Between looks that are further apart, the engine was not watched.
 OLDEST_SECONDS = 15.0
 
@@ -42,6 +53,33 @@ class Cache:
     bytes: int
     most_bytes: int
     hit_share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Before a module, over the last minute; the times are None where nobody came by."""
+
+    before: str
+    rows: int
+    median_ms: float | None
+    p95_ms: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Bytes: what is held, by part, what is free beside it, and what there is in all. Without parts
+    the engine does not tell."""
+
+    parts: tuple[tuple[str, int], ...]
+    free: int
+    total: int
+
+    @property
+    def held(self) -> int:
+        return sum(count for _, count in self.parts)
+
+
+UNTOLD = Memory((), 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +120,9 @@ class Reading:
     models: tuple[str, ...] = ()
     pinned: tuple[Pinned, ...] = ()
     number: int = 0
+    hardware: str = ""
+    memory: Memory = UNTOLD
+    waits: tuple[Wait, ...] = ()
 
     @property
     def realtime(self) -> float:
@@ -132,7 +173,8 @@ def reading(before: Sample | None, now: Sample, known_cost: float | None = None)
     since = before if before is not None and _is_before(before, now) else None
     seconds = now.at - since.at if since else 0.0
     frames = status.frames_total - since.status.frames_total if since else 0
-    modules = tuple(_module(name, since, now, seconds) for name in _names(status))
+    names = _in_order(MODULES, status.modules)
+    modules = tuple(_module(name, since, now, seconds) for name in names)
     spent = sum(module.busy for module in modules) * seconds
     return Reading(
         id=status.engine_id,
@@ -157,10 +199,16 @@ def reading(before: Sample | None, now: Sample, known_cost: float | None = None)
             Pinned(held.id, held.name, held.entries, held.bytes) for held in status.pinned
         ),
         frame_cost=spent / frames if frames and spent else known_cost or _mean_cost(status),
+        hardware=status.hardware,
+        memory=_memory(status.memory),
+        waits=tuple(_wait(name, status.waits[name]) for name in _in_order(BETWEEN, status.waits)),
     )
 
 
 def state_of(status: EngineStatus) -> str:
+    """One that is down with a core that may come back to itself is suspect."""
+    if status.silent:
+        return "suspect"
     return EngineStatus.State.Name(status.state).removeprefix("STATE_").lower()
 
 
@@ -177,9 +225,20 @@ def _is_before(before: Sample, now: Sample) -> bool:
     return same and grown and 0 < now.at - before.at <= OLDEST_SECONDS
 
 
-def _names(status: EngineStatus) -> list[str]:
-    known = [name for name in MODULES if name in status.modules]
-    return known + sorted(set(status.modules) - set(known))
+def _in_order(known: Iterable[str], told: Mapping[str, object]) -> list[str]:
+    """What is told; names of a newer engine last."""
+    return [*(name for name in known if name in told), *sorted(set(told) - set(known))]
+
+
+def _memory(told: engine_pb2.MemoryStatus) -> Memory:
+    parts = tuple((name, told.parts[name]) for name in _in_order(PARTS, told.parts))
+    return Memory(parts, told.free_bytes, told.total_bytes)
+
+
+def _wait(name: str, told: engine_pb2.WaitStatus) -> Wait:
+    if not told.rows:
+        return Wait(name, 0, None, None)
+    return Wait(name, told.rows, told.median_ms, told.p95_ms)
 
 
 def _module(name: str, before: Sample | None, now: Sample, seconds: float) -> Module:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from fractions import Fraction
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
@@ -16,7 +17,7 @@ from billing import money
 from billing.costs import selectors
 from billing.costs.figures import ClassFigures, Day, Part, Report
 from billing.costs.formulas import at_speed
-from billing.costs.report import TARGET_UTILISATION, report
+from billing.costs.report import TARGET_UTILISATION, parts, report
 from ttsapp.console.access import platform_page
 from ttsapp.console.files import csv_file
 from ttsapp.console.periods import PeriodForm
@@ -30,6 +31,7 @@ HEADER = (
     "day",
     "currency",
     "characters",
+    "top_up_characters",
     "busy_cost",
     "idle_cost",
     "fixed_cost",
@@ -41,6 +43,7 @@ PARTS = (
     "name",
     "currency",
     "characters",
+    "top_up_characters",
     "engine_ms",
     "cost",
     "revenue",
@@ -59,8 +62,11 @@ class CostsForm(PeriodForm):
         percent = self.cleaned_data.get("target")
         return Fraction(percent, 100) if percent else TARGET_UTILISATION
 
-    def report(self) -> Report:
-        return report(self.whole_start().date(), self.whole_end().date(), self.share())
+    def days(self) -> tuple[date, date]:
+        return self.whole_start().date(), self.whole_end().date()
+
+    def report(self, *, has_parts: bool) -> Report:
+        return report(*self.days(), self.share(), has_parts=has_parts)
 
 
 @require_safe
@@ -69,14 +75,12 @@ def costs(request: HttpRequest, role: PlatformRole) -> HttpResponse:
     form = CostsForm(request.GET)
     if not form.is_valid():
         return page(request, role, "costs", {"form": form}, status=400)
-    found = form.report()
+    found = form.report(has_parts=False)
     content = {
         "form": form,
         "report": found,
-        "last": found.until - timedelta(days=1),
+        "last": found.last,
         "target": form.share(),
-        "tenants": found.tenants[:SHOWN],
-        "voices": _named(found.voices[:SHOWN]),
         "references": _compared(found),
         "query": request.GET.urlencode(),
         **_whatif(found, form.share()),
@@ -86,17 +90,38 @@ def costs(request: HttpRequest, role: PlatformRole) -> HttpResponse:
 
 @require_safe
 @platform_page(PlatformPermission.VIEW)
+def cost_parts(request: HttpRequest, role: PlatformRole) -> HttpResponse:
+    """Whose the cost was: a page of its own, since it reads every tenant's days."""
+    form = CostsForm(request.GET)
+    if not form.is_valid():
+        return page(request, role, "costs", {"form": form}, status=400)
+    since, until = form.days()
+    tenants, voices = parts(since, until)
+    content = {
+        "since": since,
+        "last": until - timedelta(days=1),
+        "currency": settings.CURRENCY,
+        "tenants": tenants[:SHOWN],
+        "voices": _named(voices[:SHOWN]),
+        "query": form.query(),
+        "page": "costs",
+    }
+    return page(request, role, "cost_parts", content)
+
+
+@require_safe
+@platform_page(PlatformPermission.VIEW)
 def costs_csv(request: HttpRequest, role: PlatformRole, what: str) -> HttpResponse:
     """One row a UTC day, tenant or voice; money as decimals of the installation's currency."""
     form = CostsForm(request.GET)
     if not form.is_valid():
         return page(request, role, "costs", {"form": form}, status=400)
-    found = form.report()
+    found = form.report(has_parts=what != "days")
     name = f"costs-{what}-{found.since:%Y-%m-%d}.csv"
     if what == "days":
         return csv_file(HEADER, [_line(day, found.currency) for day in found.days], name)
-    parts = found.tenants if what == "tenants" else found.voices
-    return csv_file(PARTS, [_part(part, found.currency) for part in parts], name)
+    rows = found.tenants if what == "tenants" else found.voices
+    return csv_file(PARTS, [_part(part, found.currency) for part in rows], name)
 
 
 def _named(voices: Sequence[Part]) -> list[Part]:
@@ -115,12 +140,14 @@ def _line(day: Day, currency: str) -> tuple[object, ...]:
         figures.cost_per_million,
         figures.revenue_per_million,
     )
-    return (day.day.isoformat(), currency, figures.characters, *map(_decimal, amounts))
+    counts = figures.characters, figures.top_ups
+    return (day.day.isoformat(), currency, *counts, *map(_decimal, amounts))
 
 
 def _part(part: Part, currency: str) -> tuple[object, ...]:
     amounts = part.cost, part.revenue, part.cost_per_million
-    return (part.name, currency, part.characters, part.gpu_ms, *map(_decimal, amounts))
+    counts = part.characters, part.top_ups, part.gpu_ms
+    return (part.name, currency, *counts, *map(_decimal, amounts))
 
 
 def _decimal(micros: Fraction | None) -> object:

@@ -11,17 +11,19 @@ from django import forms
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from ttsapp.audit.services import Actor
 from ttsapp.console.access import platform_fetch, platform_page
-from ttsapp.console.live import cells
+from ttsapp.console.live import cells, kept
 from ttsapp.console.live.sampler import look, look_again
 from ttsapp.console.platform.refusals import refused
 from ttsapp.console.shell import platform_page as page
 from ttsapp.engine import operations
 from ttsapp.engine.operations import Keep, Trace
 from ttsapp.http import json_response
+from ttsapp.speech import history
 from ttsapp.tenants.models import PlatformPermission, PlatformRole
 from ttsapp.tenants.names import check_line
 
@@ -101,7 +103,12 @@ def _show(
     action: str = "",
 ) -> HttpResponse:
     """With a form that was refused, above the engine that it is about."""
-    content = cells.snapshot(async_to_sync(look)())
+    content = {**cells.snapshot(async_to_sync(look)()), "trace_seconds": operations.TRACE_SECONDS}
+    past = kept.past([engine["id"] for engine in content["engines"]], timezone.now())
+    failures = history.last_failures(timezone.now() - kept.HOUR)
+    for engine in content["engines"]:
+        engine["past"] = cells.past(past[engine["id"]])
+        engine["failure"] = failures.get(engine["id"])
     if role.may(PlatformPermission.MANAGE_ENGINES):
         for engine, presets in zip(
             content["engines"], async_to_sync(operations.presets)(), strict=True

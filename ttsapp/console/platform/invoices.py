@@ -23,6 +23,8 @@ from ttsapp.console.shell import platform_page as page
 from ttsapp.tenants.models import PlatformPermission, PlatformRole
 
 PAGE = 50
+# Of tenants without billing details: the first ones, and how many more there are.
+LEFT_OUT = 10
 
 
 class SearchForm(django_forms.Form):
@@ -42,13 +44,17 @@ def invoices(request: HttpRequest, role: PlatformRole) -> HttpResponse:
     search = SearchForm(request.GET)
     if not search.is_valid():
         return page(request, role, "invoices", {"search": search}, status=400)
+    now = timezone.now()
+    left_out = list(selectors.left_out(now))
     query = request.GET.copy()
     query.pop("page", None)
     content = {
         "search": search,
         "shown": Paginator(search.found(), PAGE).get_page(search.cleaned_data["page"]),
         "sellers": selectors.sellers(),
-        "left_out": selectors.left_out(timezone.now()),
+        "left_out": left_out[:LEFT_OUT],
+        "held_back": selectors.held_back(now),
+        "more_left_out": len(left_out[LEFT_OUT:]),
         "query": query.urlencode(),
     }
     return page(request, role, "invoices", content)
@@ -73,11 +79,11 @@ def invoice_pdf(request: HttpRequest, role: PlatformRole, wanted: UUID) -> HttpR
 @platform_page(PlatformPermission.VIEW)
 def invoice(request: HttpRequest, role: PlatformRole, wanted: UUID) -> HttpResponse:
     """One document in full; a POST issues a credit note for it."""
-    document = _find(wanted)
-    lines, left = list(document.lines.all()), selectors.left_to_correct(document)
     is_post = request.method == "POST"
     if is_post:
         require(role, PlatformPermission.MANAGE_PRICES)
+    document = _find(wanted)
+    lines, left = list(document.lines.all()), selectors.left_to_correct(document)
     form = forms.CorrectionForm(document, lines, left, request.POST if is_post else None)
     if is_post and form.is_valid():
         actor, reason = Actor.of(request.user), form.cleaned_data["reason"]
@@ -110,14 +116,15 @@ def seller(request: HttpRequest, role: PlatformRole, seller_id: int) -> HttpResp
 
 
 def _seller(request: HttpRequest, role: PlatformRole, found: Seller) -> HttpResponse:
-    is_post = request.method == "POST"
+    is_post, name = request.method == "POST", found.name
     form = forms.SellerForm(request.POST if is_post else None, instance=found)
     if is_post and form.is_valid():
         row, wanted = Seller.objects.filter(pk=found.pk).first() or Seller(), form.cleaned_data
         actor = Actor.of(request.user)
         if not refused(form, lambda: parties.save_seller(actor, row, **wanted)):
             return redirect("platform:invoices")
-    content = {"form": form, "seller": found, "page": "invoices"}
+    # The form writes what is typed into the row at once, refused or not.
+    content = {"form": form, "name": name, "page": "invoices"}
     return page(request, role, "seller", content, 400 if is_post else 200)
 
 

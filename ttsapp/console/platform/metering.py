@@ -44,7 +44,8 @@ def metering(request: HttpRequest, role: PlatformRole) -> HttpResponse:
     if not form.is_valid():
         return page(request, role, "metering", _content(request, form), 400)
     check = checks.ask(Actor.of(request.user), form.cleaned_data["days"])
-    check_ledger.delay(str(check.pk))
+    if check is not None:
+        check_ledger.delay(str(check.pk))
     return redirect("platform:metering")
 
 

@@ -7,32 +7,50 @@ from datetime import UTC, date, datetime
 from operator import attrgetter
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from billing.prices import forms, selectors, services
-from billing.prices.books import Book
+from billing.prices.books import Agreed, Book, in_force
 from billing.prices.models import PriceBook
 from ttsapp.audit.services import Actor
 from ttsapp.console import exports
 from ttsapp.console.access import platform_page, require
 from ttsapp.console.platform.refusals import refused
+from ttsapp.console.served_voices import unserved
 from ttsapp.console.shell import platform_page as page
+from ttsapp.errors import ApiError
 from ttsapp.tenants.models import PlatformPermission, PlatformRole
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A book as the page shows it; `prices` None: it has no version yet."""
+    """A book as the page shows it; `prices` None: it has no version yet. `is_default`: tenants
+    without an agreement pay by it this month; `changes_in`: the month from which that is not so."""
 
     row: PriceBook
     prices: Book | None
     now: int | None
+    is_default: bool
+    changes_in: date | None
+
+    @property
+    def default_from(self) -> date | None:
+        return None if self.is_default else self.changes_in
+
+    @property
+    def may_be_default(self) -> bool:
+        """What is none and will not be, and what will no longer be."""
+        will_change = self.changes_in is not None
+        return self.prices is not None and self.is_default == will_change
 
 
 COLUMNS: exports.Columns = {
-    **exports.fields("name", "slug", "currency", "is_default", of="row"),
+    **exports.fields("name", "slug", "currency", of="row"),
+    "is_default": attrgetter("is_default"),
+    "default_from": attrgetter("default_from"),
     "version_in_force": attrgetter("now"),
     "tenants": lambda shown: " ".join(
         agreement.tenant.slug for agreement in shown.row.agreements.all()
@@ -58,13 +76,15 @@ def price_books(request: HttpRequest, role: PlatformRole) -> HttpResponse:
 @platform_page(PlatformPermission.VIEW)
 def price_book(request: HttpRequest, role: PlatformRole, slug: str) -> HttpResponse:
     """Its versions; a POST adds one."""
-    shown = _shown(_find(slug))
+    if request.method == "POST":
+        require(role, PlatformPermission.MANAGE_PRICES)
+    shown = _shown(_find(slug), selectors.defaults())
     if request.method != "POST":
-        return _show(request, role, shown, forms.VersionForm(), _rates(shown))
-    require(role, PlatformPermission.MANAGE_PRICES)
+        return _show(request, role, shown, _version_form(shown), _rates(shown))
     form, rates = forms.VersionForm(request.POST), forms.RatesFormSet(request.POST)
-    if form.is_valid() and rates.is_valid():
+    if form.is_valid() and rates.is_valid() and _is_meant(form, rates):
         wanted = {**form.cleaned_data, "rates": forms.rates(rates)}
+        del wanted["not_served_yet"]
         actor = Actor.of(request.user)
         if not refused(form, lambda: services.add_version(actor, shown.row, **wanted)):
             return redirect("platform:price_book", slug=slug)
@@ -74,8 +94,15 @@ def price_book(request: HttpRequest, role: PlatformRole, slug: str) -> HttpRespo
 @require_POST
 @platform_page(PlatformPermission.MANAGE_PRICES)
 def make_default(request: HttpRequest, role: PlatformRole, slug: str) -> HttpResponse:
-    services.make_default(Actor.of(request.user), _find(slug))
+    try:
+        services.make_default(Actor.of(request.user), _find(slug))
+    except ApiError as error:
+        raise PermissionDenied(error.message) from None
     return redirect("platform:price_book", slug=slug)
+
+
+def _is_meant(form: forms.VersionForm, rates: Any) -> bool:
+    return form.check_served(unserved(rate.model for rate in forms.rates(rates)))
 
 
 def _find(slug: str) -> PriceBook:
@@ -85,9 +112,25 @@ def _find(slug: str) -> PriceBook:
     return book
 
 
-def _shown(row: PriceBook) -> Shown:
+def _shown(row: PriceBook, defaults: list[Agreed]) -> Shown:
     prices = selectors.book_of(row)
-    return Shown(row, prices, prices.version(_today()).terms.version if prices else None)
+    now = prices.version(_today()).terms.version if prices else None
+    month = _today().replace(day=1)
+    is_default = in_force(defaults, month) == row.slug
+    to_come = (each for each in defaults if each.from_month > month)
+    changes = (each.from_month for each in to_come if (each.book == row.slug) != is_default)
+    return Shown(row, prices, now, is_default, next(changes, None))
+
+
+def _all_shown() -> list[Shown]:
+    defaults = selectors.defaults()
+    return [_shown(row, defaults) for row in selectors.books()]
+
+
+def _version_form(shown: Shown) -> forms.VersionForm:
+    """Beginning with the latest version's minimum: what nobody changes stays as it is."""
+    last = shown.prices.versions[-1].terms.minimum_characters if shown.prices else 0
+    return forms.VersionForm(initial={"minimum_characters": last})
 
 
 def _rates(shown: Shown) -> Any:
@@ -99,14 +142,13 @@ def _rates(shown: Shown) -> Any:
 @require_safe
 @platform_page(PlatformPermission.VIEW)
 def price_books_csv(request: HttpRequest, role: PlatformRole) -> HttpResponse:
-    return exports.table(COLUMNS, map(_shown, selectors.books()), "price-books")
+    return exports.table(COLUMNS, _all_shown(), "price-books")
 
 
 def _list(
     request: HttpRequest, role: PlatformRole, form: forms.BookForm, status: int = 200
 ) -> HttpResponse:
-    shown = [_shown(row) for row in selectors.books()]
-    return page(request, role, "price_books", {"books": shown, "form": form}, status)
+    return page(request, role, "price_books", {"books": _all_shown(), "form": form}, status)
 
 
 def _show(
@@ -117,7 +159,14 @@ def _show(
     rates: Any,
     status: int = 200,
 ) -> HttpResponse:
-    content = {"shown": shown, "form": form, "rates": rates, "page": "price_books"}
+    last = shown.prices.versions[-1].terms.rates if shown.prices else ()
+    content = {
+        "shown": shown,
+        "form": form,
+        "rates": rates,
+        "unserved": unserved(rate.model for rate in last),
+        "page": "price_books",
+    }
     return page(request, role, "price_book", content, status)
 
 

@@ -11,14 +11,16 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
+from billing import reports
 from billing.credit import prepaid
 from billing.credit import selectors as credit
 from billing.credit import services as credit_services
-from billing.invoices import forms, parties, selectors
+from billing.invoices import forms, parties, selectors, skipped
 from billing.invoices.models import BillingDetails
 from billing.prices.forms import AgreementForm
 from billing.prices.selectors import agreements
-from billing.prices.services import agree
+from billing.prices.services import agree, earliest_agreement
+from billing.prices.uses import midnight, next_month
 from ttsapp.audit.services import Actor
 from ttsapp.console.access import platform_page
 from ttsapp.console.platform.refusals import refused
@@ -114,10 +116,13 @@ def _show(
         "book": draft.book if draft else None,
         "agreements": agreements(tenant),
         "draft": draft,
+        "used": reports.between(tenant, midnight(month), midnight(next_month(month))),
+        "version": draft.book.version(datetime.now(UTC).date()) if draft else None,
         "month": month,
         "billing_details": details,
+        "not_invoiced": skipped.owed(tenant, details.next_month if details else month),
         "details": _details_form(tenant, details, month),
-        "agreement": AgreementForm(initial={"from_month": month}),
+        "agreement": AgreementForm(initial={"from_month": earliest_agreement(tenant, month)}),
         "credit": forms.CreditForm(initial=currency),
         "balances": credit.balances(tenant),
         "account": prepaid.account(tenant.pk, datetime.now(UTC)),
@@ -129,6 +134,8 @@ def _show(
 
 
 def _details_form(tenant: Tenant, details: BillingDetails | None, month: date) -> forms.DetailsForm:
-    if details is not None:
-        return forms.DetailsForm(instance=details)
-    return forms.DetailsForm(initial={"name": tenant.name, "next_month": month})
+    """Without what only a refusal asks for."""
+    initial = {"name": tenant.name, "next_month": month}
+    form = forms.DetailsForm(instance=details) if details else forms.DetailsForm(initial=initial)
+    del form.fields["never_invoiced"]
+    return form

@@ -9,11 +9,15 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from billing import reports
+from billing.budgets import budget
 from ttsapp.audit.services import Actor
 from ttsapp.console import exports
 from ttsapp.console.access import platform_page, require
+from ttsapp.console.periods import month
 from ttsapp.console.shell import platform_page as page
 from ttsapp.console.views.members import Invited, link
 from ttsapp.limits.fields import NAMES
@@ -64,7 +68,7 @@ def tenants(request: HttpRequest, role: PlatformRole) -> HttpResponse:
 def tenants_csv(request: HttpRequest, role: PlatformRole) -> HttpResponse:
     search = SearchForm(request.GET)
     if not search.is_valid():
-        return page(request, role, "tenants", {"search": search}, status=400)
+        return _list(request, role, NewTenantForm())
     wanted = search.cleaned_data
     found = selectors.counted(selectors.tenants(wanted["q"], wanted["state"]))
     return exports.table(COLUMNS, found, "tenants")
@@ -138,10 +142,13 @@ def _list(
         return page(request, role, "tenants", {"search": search, "form": form}, status=400)
     wanted = search.cleaned_data
     rows = selectors.counted(selectors.tenants(wanted["q"], wanted["state"]))
+    shown = Paginator(rows, PAGE).get_page(wanted["page"])
+    used = reports.charged_by_tenant((each.pk for each in shown), month(), timezone.now())
     content = {
         "search": search,
         "form": form,
-        "shown": Paginator(rows, PAGE).get_page(wanted["page"]),
+        "shown": shown,
+        "rows": [(each, budget(each, used.get(each.pk, 0))) for each in shown],
         "is_filtered": bool(wanted["q"] or wanted["state"]),
     }
     return page(request, role, "tenants", content, status)

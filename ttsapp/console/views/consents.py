@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from asgiref.sync import async_to_sync
+from django.conf import settings
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from billing import reports
 from ttsapp.audit.actions import Action
 from ttsapp.audit.services import Actor, record
 from ttsapp.console import exports
 from ttsapp.console.access import member_page
+from ttsapp.console.refused import page_of
 from ttsapp.console.shell import page
 from ttsapp.console.views.voice_making import content_of
 from ttsapp.errors import ApiError
@@ -24,6 +30,7 @@ from ttsapp.voices.models import Consent
 from ttsapp.voices.services import consents as services
 from ttsapp.voices.storage import Blob, DamagedError
 
+USED_LATELY = timedelta(days=30)
 COLUMNS = exports.fields(
     *("public_id", "name", "state", "person", "relation", "purposes", "territory"),
     *("created_at", "expires_at", "live_voices"),
@@ -57,8 +64,7 @@ def new_consent(request: HttpRequest, membership: Membership) -> HttpResponse:
             return redirect(f"{clone}?consent={made.public_id}")
         except ApiError as error:
             form.refuse(error)
-    status = 400 if form.errors else 200
-    return page(request, membership, "new_consent", {"form": form, "page": "voices"}, status)
+    return page_of(request, membership, "new_consent", {"form": form, "page": "voices"}, form)
 
 
 @require_safe
@@ -77,8 +83,19 @@ def withdraw(request: HttpRequest, membership: Membership, name: str) -> HttpRes
     if request.method == "POST" and form.is_valid():
         services.withdraw_consent(Actor.of(request.user), row, form.cleaned_data["reason"])
         return redirect("console:consent", slug=membership.tenant.slug, name=name)
-    voices = row.voices.filter(deleted_at=None)
-    content = {"consent": row, "voices": voices, "form": form, "page": "voices"}
+    voices = list(row.voices.filter(deleted_at=None))
+    now = timezone.now()
+    used = [voice.public_id for voice in voices]
+    content = {
+        "consent": row,
+        "voices": voices,
+        "keys": reports.by_key(membership.tenant, now - USED_LATELY, now, used),
+        "bound": library.bound_keys(voices),
+        "names": [name for voice in voices for name in library.names_for(voice)],
+        "deleted_after": settings.ENDED_VOICE_DAYS,
+        "form": form,
+        "page": "voices",
+    }
     return page(request, membership, "withdraw_consent", content, 400 if form.errors else 200)
 
 
@@ -133,6 +150,7 @@ def _show(
         "consent": row,
         "voices": row.voices.filter(deleted_at=None),
         "register": library.register(row),
+        "deleted_at": library.deleted_at(row),
         "expiry": form,
         "page": "voices",
     }

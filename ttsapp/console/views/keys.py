@@ -1,9 +1,11 @@
-"""Keys: made by a form that redirects, shown once; changed, rotated, revoked after a question."""
+"""Keys: made by a form that redirects, shown once; changed and rotated after a question."""
 
 from __future__ import annotations
 
 import hmac
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 from django import forms
 from django.conf import settings
@@ -14,9 +16,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
+from billing import reports
+from billing.budgets import Budget, budget
 from ttsapp.audit.services import Actor
 from ttsapp.console import exports
 from ttsapp.console.access import member_page
+from ttsapp.console.periods import month
+from ttsapp.console.platform.refusals import refused
 from ttsapp.console.shell import page
 from ttsapp.keys import selectors, services
 from ttsapp.keys.forms import KeyRulesForm
@@ -24,6 +30,7 @@ from ttsapp.keys.models import ApiKey, Environment
 from ttsapp.keys.secrets import parse
 from ttsapp.tenants.models import Membership, Permission, Tenant
 from ttsapp.tenants.names import check_line
+from ttsapp.voices.bound import check_models, check_names
 
 # The new key waits for its one showing in its maker's own browser: nothing on the server keeps it.
 COOKIE = "new_key"
@@ -32,7 +39,7 @@ COOKIE_SECONDS = 120
 
 COLUMNS: exports.Columns = {
     **exports.fields("public_id", "name", "environment", "state", "created_at", "created_by"),
-    **exports.fields("expires_at", "last_used_at", "last_used_address"),
+    **exports.fields("expires_at", "last_used_at", "last_used_address", "last_used_agent"),
     "scopes": lambda key: " ".join(key.scopes),
 }
 
@@ -93,7 +100,7 @@ def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
         raise PermissionDenied
     _check_active(membership)
     form = KeyForm(request.POST)
-    if not form.is_valid():
+    if not form.is_valid() or not _is_there(membership, form):
         return _list(request, membership, form, status=400)
     key, secret = services.create_key(
         Actor.of(request.user),
@@ -125,7 +132,7 @@ def _to_be_shown(membership: Membership, key: ApiKey, secret: str) -> HttpRespon
 @member_page(Permission.MANAGE_KEYS)
 def new_key(request: HttpRequest, membership: Membership, public_id: str) -> HttpResponse:
     """The key, if this browser has just made it; the second time the page says that it is gone."""
-    key = _key(membership, public_id)
+    key = key_of(membership, public_id)
     text = request.COOKIES.get(COOKIE, "")
     secret = text if _is_text_of(text, key) else None
     response = page(request, membership, "key", {"key": key, "secret": secret, "page": "keys"})
@@ -137,10 +144,10 @@ def new_key(request: HttpRequest, membership: Membership, public_id: str) -> Htt
 @member_page(Permission.MANAGE_KEYS)
 def change_key(request: HttpRequest, membership: Membership, public_id: str) -> HttpResponse:
     _check_active(membership)
-    key = _key(membership, public_id)
+    key = key_of(membership, public_id)
     now = {name: getattr(key, name) for name in services.RULES}
     form = KeyRulesForm(request.POST if request.method == "POST" else None, initial=now)
-    if request.method == "POST" and form.is_valid():
+    if request.method == "POST" and form.is_valid() and _is_there(membership, form, key):
         services.change_key(Actor.of(request.user), key, **form.rules())
         return redirect("console:keys", slug=membership.tenant.slug)
     content = {"key": key, "form": form, "page": "keys"}
@@ -152,7 +159,7 @@ def change_key(request: HttpRequest, membership: Membership, public_id: str) -> 
 def rotate_key(request: HttpRequest, membership: Membership, public_id: str) -> HttpResponse:
     """Like a new key, the new secret is shown once."""
     _check_active(membership)
-    key = _key(membership, public_id)
+    key = key_of(membership, public_id)
     form = RotateForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         overlap = timedelta(hours=form.cleaned_data["hours"])
@@ -163,20 +170,24 @@ def rotate_key(request: HttpRequest, membership: Membership, public_id: str) -> 
     return page(request, membership, "rotate", content, 400 if form.errors else 200)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@member_page(Permission.MANAGE_KEYS)
-def revoke_key(request: HttpRequest, membership: Membership, public_id: str) -> HttpResponse:
-    key = _key(membership, public_id)
-    if request.method != "POST":
-        return page(request, membership, "revoke", {"key": key, "page": "keys"})
-    services.revoke_key(Actor.of(request.user), key)
-    return redirect("console:keys", slug=membership.tenant.slug)
+def _is_there(membership: Membership, form: KeyRulesForm, key: ApiKey | None = None) -> bool:
+    """Whether there is what the key is to be bound to; else the form says what is not. What it is
+    bound to already stays."""
+    checks = (("allowed_voices", check_names), ("allowed_models", check_models))
+    found = [
+        refused(
+            form,
+            partial(check, membership.tenant_id, form.cleaned_data[name], getattr(key, name, ())),
+        )
+        for name, check in checks
+    ]
+    return not any(found)
 
 
 def _check_active(membership: Membership) -> None:
     """While it is suspended, keys are only revoked."""
     if membership.tenant.suspended_at is not None:
-        raise PermissionDenied
+        raise PermissionDenied("This account is suspended: its keys can only be revoked.")
 
 
 def _list(
@@ -184,7 +195,7 @@ def _list(
 ) -> HttpResponse:
     search = SearchForm(request.GET)
     content = {
-        "keys": search.found(membership.tenant),
+        "keys": _with_budgets(membership.tenant, search.found(membership.tenant)),
         "search": search,
         "is_filtered": bool(request.GET.get("q") or request.GET.get("state")),
         "form": form,
@@ -192,7 +203,12 @@ def _list(
     return page(request, membership, "keys", content, 400 if search.errors else status)
 
 
-def _key(membership: Membership, public_id: str) -> ApiKey:
+def _with_budgets(tenant: Tenant, keys: Sequence[ApiKey]) -> list[tuple[ApiKey, Budget]]:
+    used = reports.charged_by_key(tenant, month(), timezone.now())
+    return [(key, budget(key, used.get(key.pk, 0))) for key in keys]
+
+
+def key_of(membership: Membership, public_id: str) -> ApiKey:
     key = selectors.of_tenant(membership.tenant).filter(public_id=public_id).first()
     if key is None:
         raise Http404

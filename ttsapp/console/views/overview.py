@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -12,20 +12,22 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from billing import reports
+from billing.budgets import budget
 from billing.reports import Period, Used
-from gpu_engine.proto import engine_pb2
+from ttsapp.alerts.selectors import standings
 from ttsapp.console import charts
 from ttsapp.console.access import member_page
-from ttsapp.console.periods import today
+from ttsapp.console.live.verdict import Heard, Rules, Verdict, judge_own
+from ttsapp.console.periods import month, today
 from ttsapp.console.shell import page
-from ttsapp.engine.client import client
+from ttsapp.engine.client import AWAY, client
 from ttsapp.errors import ApiError
 from ttsapp.speech import history
 from ttsapp.speech.history import FirstAudio
 from ttsapp.tenants.models import Membership, Permission, Tenant
 from ttsapp.voices.selectors import catalogue
 
-HOURS = 24
+HOURS, HOUR, DAY = 24, timedelta(hours=1), timedelta(days=1)
 FAILURES_SHOWN = 5
 
 
@@ -44,6 +46,7 @@ class Engine:
 
     state: str
     models: tuple[str, ...]
+    takes_streams: bool = False
 
 
 @require_safe
@@ -53,12 +56,18 @@ def overview(request: HttpRequest, membership: Membership) -> HttpResponse:
     now = timezone.now()
     since = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=HOURS - 1)
     answered, by_hour = history.first_audio(tenant, since)
-    periods = reports.by_hour(tenant, since, now)
+    two_days = reports.by_hour(tenant, min(since, today() - DAY), now)
+    periods = two_days[-HOURS:]
     hours = [Hour(each.start, each.used, by_hour.get(each.start)) for each in periods]
+    engine = async_to_sync(_engine)()
+    used_today = _sum(each for each in two_days if each.start >= today())
+    before = reports.between(tenant, month(), today()).charged
     content = {
-        "engine": async_to_sync(_engine)(),
-        "today": reports.between(tenant, today(), now),
-        "yesterday": _yesterday(tenant, now),
+        "engine": engine,
+        "verdict": _verdict(tenant, engine, hours, now),
+        "budget": budget(tenant, before + used_today.charged),
+        "today": used_today,
+        "yesterday": _yesterday(tenant, two_days, now),
         "answered": answered,
         "hours": hours,
         "characters": _characters(periods),
@@ -68,10 +77,34 @@ def overview(request: HttpRequest, membership: Membership) -> HttpResponse:
     return page(request, membership, "overview", content)
 
 
-def _yesterday(tenant: Tenant, now: datetime) -> Used:
-    """By the same time of day."""
-    day = timedelta(days=1)
-    return reports.between(tenant, today() - day, now - day)
+def _verdict(tenant: Tenant, engine: Engine, hours: Sequence[Hour], now: datetime) -> Verdict:
+    rules = {each.rule.code: each.rule for each in standings(None)}
+    # The hour at hand has often just begun.
+    lately = hours[-1] if hours[-1].first_audio else hours[-2]
+    used = hours[-1].used + hours[-2].used
+    gap_free = 100 * (used.requests - used.interrupted) / used.requests if used.requests else None
+    heard = Heard(
+        lately.first_audio,
+        used.requests,
+        gap_free,
+        f"the hour from {lately.start:%H:%M} UTC",
+        "two hours",
+    )
+    away = history.turned_away(tenant, now - HOUR)
+    both = Rules(rules["first_audio"], rules["underruns"])
+    return judge_own(engine.state, engine.takes_streams, heard, both, away)
+
+
+def _yesterday(tenant: Tenant, periods: Sequence[Period], now: datetime) -> Used:
+    """By the same time of day: whole hours, and what began in the last of them until then."""
+    until = now - DAY
+    hour = until.replace(minute=0, second=0, microsecond=0)
+    whole = _sum(each for each in periods if today() - DAY <= each.start < hour)
+    return whole + reports.between(tenant, hour, until)
+
+
+def _sum(periods: Iterable[Period]) -> Used:
+    return sum((each.used for each in periods), Used())
 
 
 def _characters(periods: Sequence[Period]) -> charts.Chart:
@@ -92,10 +125,10 @@ def _waits(hours: Sequence[Hour]) -> charts.Chart:
 
 
 async def _engine() -> Engine:
+    standing = await client().standing()
     try:
-        status = await client().status()
         models = tuple(model.id for model in (await catalogue()).models)
     except ApiError:
-        return Engine("away", ())
-    name = engine_pb2.EngineStatus.State.Name(status.state)
-    return Engine(name.removeprefix("STATE_").lower(), models)
+        return Engine(AWAY, ())
+    served = models if standing.state != AWAY else ()
+    return Engine(standing.state, served, standing.takes_streams)

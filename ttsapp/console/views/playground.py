@@ -18,6 +18,7 @@ from billing.prices.quotes import quote
 from billing.templatetags.money import about
 from ttsapp import database
 from ttsapp.console.access import member_fetch, member_page
+from ttsapp.console.served_voices import speaker_of
 from ttsapp.console.shell import page
 from ttsapp.dialects.openai import codec, documents, events
 from ttsapp.errors import ApiError, invalid
@@ -46,7 +47,7 @@ class Choice:
 @member_page(Permission.SPEAK)
 def playground(request: HttpRequest, membership: Membership) -> HttpResponse:
     content = {
-        "choices": async_to_sync(_choices)(_caller(membership)),
+        "choices": async_to_sync(_choices)(speaker_of(membership)),
         "text_limit": settings.MAX_INPUT_CHARACTERS,
         "sides": ("A", "B"),
     }
@@ -59,7 +60,7 @@ async def speak(request: HttpRequest, membership: Membership) -> HttpResponseBas
     body = codec.parse_speech(request.META.get("CONTENT_TYPE", ""), request.body)
     if not body.is_sse:
         raise invalid("The playground plays events: send stream_format sse.", "stream_format")
-    order = await _order(_caller(membership), body)
+    order = await _order(speaker_of(membership), body)
     prepared = await whole_text(order, body.input, body.wish)
     return await events.streamed(Session(order, body.input, prepared))
 
@@ -84,11 +85,6 @@ def _price(tenant_id: int, wanted: UUID) -> dict[str, Any]:
 async def _order(caller: Caller, body: codec.SpeechBody) -> Order:
     order = codec.order(request_id(), caller, body, await catalogue(caller))
     return replace(order, transport="console")
-
-
-def _caller(membership: Membership) -> Caller:
-    share = membership.tenant.engine_share
-    return Caller(membership.tenant_id, None, f"user:{membership.user_id}", share=share)
 
 
 async def _choices(caller: Caller) -> list[Choice]:

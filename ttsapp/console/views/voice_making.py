@@ -11,12 +11,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from ttsapp.audit.services import Actor
 from ttsapp.console.access import member_fetch, member_page
-from ttsapp.console.shell import page
-from ttsapp.console.views.voices import caller_of, form_of, own_row, show_voice
+from ttsapp.console.refused import page_of
+from ttsapp.console.served_voices import caller_of, of_clones, of_designs
+from ttsapp.console.views.voices import form_of, own_row, show_voice, waits
 from ttsapp.errors import ApiError, invalid
 from ttsapp.http import json_response
 from ttsapp.tenants.models import Membership, Permission
-from ttsapp.voices.forms import CloneForm, DesignForm, RecordingForm
+from ttsapp.voices.forms import CloneForm, DesignForm, RecordingForm, RefusableForm
 from ttsapp.voices.models import Voice
 from ttsapp.voices.services import cloning, designing
 
@@ -26,23 +27,24 @@ NAMES = cloning.Names(recording="recording", text="text", consent="consent")
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page(Permission.MANAGE_VOICES)
 def clone(request: HttpRequest, membership: Membership) -> HttpResponse:
-    tenant = membership.tenant
+    known: dict[str, Any] = {"tenant": membership.tenant, "languages": of_clones(membership)}
     if request.method != "POST":
-        form = CloneForm(tenant=tenant, initial={"consent": request.GET.get("consent")})
-        return page(request, membership, "clone", {"form": form, "page": "voices"})
-    form = CloneForm(request.POST, request.FILES, tenant=tenant)
+        form = CloneForm(**known, initial={"consent": request.GET.get("consent")})
+        return _form(request, membership, "clone", form)
+    form = CloneForm(request.POST, request.FILES, **known)
     if form.is_valid():
         try:
             return _to(membership, _clone(request, membership, form))
         except ApiError as error:
             form.refuse(error)
-    return page(request, membership, "clone", {"form": form, "page": "voices"}, 400)
+    return _form(request, membership, "clone", form)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page(Permission.MANAGE_VOICES)
 def design(request: HttpRequest, membership: Membership) -> HttpResponse:
-    form = DesignForm(request.POST if request.method == "POST" else None)
+    given = request.POST if request.method == "POST" else None
+    form = DesignForm(given, languages=of_designs(membership))
     if request.method == "POST" and form.is_valid():
         try:
             actor, caller = Actor.of(request.user), caller_of(membership)
@@ -50,8 +52,7 @@ def design(request: HttpRequest, membership: Membership) -> HttpResponse:
             return _to(membership, make(actor, caller, membership.tenant, form.described(), prompt))
         except ApiError as error:
             form.refuse(error)
-    status = 400 if form.errors else 200
-    return page(request, membership, "design", {"form": form, "page": "voices"}, status)
+    return _form(request, membership, "design", form)
 
 
 @require_POST
@@ -67,7 +68,7 @@ def renew(request: HttpRequest, membership: Membership, name: str) -> HttpRespon
             return _to(membership, row)
         except ApiError as error:
             form.refuse(error)
-    return show_voice(request, membership, row, form_of(row), form)
+    return show_voice(request, membership, row, form_of(membership, row), form)
 
 
 @member_fetch("POST", Permission.MANAGE_VOICES)
@@ -87,6 +88,14 @@ def content_of(file: Any) -> bytes:
     return content
 
 
+def _form(
+    request: HttpRequest, membership: Membership, name: str, form: RefusableForm
+) -> HttpResponse:
+    must_wait = name == "clone" and waits(membership)
+    content = {"form": form, "must_wait": must_wait, "page": "voices"}
+    return page_of(request, membership, name, content, form)
+
+
 def _clone(request: HttpRequest, membership: Membership, form: CloneForm) -> Voice:
     given = form.cleaned_data
     return async_to_sync(cloning.clone)(
@@ -97,6 +106,7 @@ def _clone(request: HttpRequest, membership: Membership, form: CloneForm) -> Voi
         content_of(given["recording"]),
         given["text"],
         names=NAMES,
+        is_draft=given["is_draft"],
     )
 
 

@@ -13,21 +13,24 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from ttsapp.audit.services import Actor
 from ttsapp.console import exports
 from ttsapp.console.access import member_page
+from ttsapp.console.refused import page_of
+from ttsapp.console.served_voices import of_voice, served_to
 from ttsapp.console.shell import page
+from ttsapp.dialects.dialect import retry_headers
 from ttsapp.errors import ApiError
-from ttsapp.keys.authentication import Caller
 from ttsapp.tenants.models import Membership, Permission
 from ttsapp.voices import artifacts, library, previews, selectors, tasks
-from ttsapp.voices.catalogue import Catalogue
-from ttsapp.voices.forms import CodeForm, DescriptionForm, RecordingForm
+from ttsapp.voices.catalogue import Catalogue, away
+from ttsapp.voices.forms import CodeForm, DescriptionForm, RecordingForm, ReviewForm
 from ttsapp.voices.models import Share, Voice
-from ttsapp.voices.sentences import PREVIEWS
-from ttsapp.voices.services import cloning, registry, sharing
+from ttsapp.voices.sentences import PREVIEWS, sentences
+from ttsapp.voices.services import cloning, registry, reviews, sharing
 
 NOTHING = Catalogue(())
 OWNERS = ("own", "shared", "preset")
+STATES = ("active", "away", "draft", "review", "refused", "withdrawn", "expired")
 COLUMNS: exports.Columns = {
-    **exports.fields("id", "name", "owner", "kind", "state", "language", "description"),
+    **exports.fields("id", "name", "owner", "kind", "state", "version", "language", "description"),
     "tags": lambda card: " ".join(card.tags),
     "requests_30_days": attrgetter("use.requests"),
     "characters_30_days": attrgetter("use.characters"),
@@ -43,7 +46,7 @@ def voices(request: HttpRequest, membership: Membership) -> HttpResponse:
 @require_safe
 @member_page(Permission.VIEW)
 def voices_csv(request: HttpRequest, membership: Membership) -> HttpResponse:
-    found = _cards(request, membership, _served(membership))
+    found = _cards(request, membership, served_to(membership))
     return exports.table(COLUMNS, found, f"voices-{membership.tenant.slug}")
 
 
@@ -53,16 +56,19 @@ def _cards(
     """Those that match the address's filters."""
     found = library.cards(membership.tenant_id, served or NOTHING)
     text, owner = request.GET.get("q", "").casefold(), request.GET.get("owner", "")
-    return [card for card in found if _matches(card, text, owner)]
+    state = request.GET.get("state", "")
+    return [card for card in found if _matches(card, text, owner) and state in ("", card.state)]
 
 
 def show_library(
     request: HttpRequest, membership: Membership, form: CodeForm, status: int = 200
 ) -> HttpResponse:
-    served = _served(membership)
+    served = served_to(membership)
     content = {
         "cards": _cards(request, membership, served),
-        "is_filtered": bool(request.GET.get("q") or request.GET.get("owner")),
+        "is_filtered": any(request.GET.get(name) for name in ("q", "owner", "state")),
+        "states": STATES,
+        "waiting": library.waiting(membership.tenant_id),
         "is_away": served is None,
         "may_clone": served is not None and served.maker(in_context=False) is not None,
         "may_design": served is not None and served.describer() is not None,
@@ -80,7 +86,7 @@ def voice(request: HttpRequest, membership: Membership, name: str) -> HttpRespon
     row = own_row(membership, name)
     if request.method == "POST":
         return _change(request, membership, row)
-    return show_voice(request, membership, row, form_of(row))
+    return show_voice(request, membership, row, form_of(membership, row))
 
 
 def show_voice(
@@ -89,6 +95,7 @@ def show_voice(
     row: Voice,
     form: DescriptionForm,
     recording: RecordingForm | None = None,
+    decision: ReviewForm | None = None,
 ) -> HttpResponse:
     used = library.uses(membership.tenant_id, [row.public_id])
     content = {
@@ -98,12 +105,16 @@ def show_voice(
         "recording": recording or RecordingForm(),
         "use": used.get(row.public_id, library.Use()),
         "shares": library.shares(row),
+        "names": library.names_for(row),
+        "decision": decision or ReviewForm(),
+        "must_wait": waits(membership) and row.kind in reviews.CLONES,
+        "deleted_at": library.deleted_at(row.consent),
+        "sample": sentences(row.language)[0],
         "code": sharing.share_code(row) if membership.may(Permission.MANAGE_VOICES) else "",
         "places": range(1, PREVIEWS + 1),
         "page": "voices",
     }
-    is_wrong = form.errors or (recording is not None and recording.errors)
-    return page(request, membership, "voice", content, 400 if is_wrong else 200)
+    return page_of(request, membership, "voice", content, form, recording, decision)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -111,7 +122,8 @@ def show_voice(
 def delete_voice(request: HttpRequest, membership: Membership, name: str) -> HttpResponse:
     row = own_row(membership, name)
     if request.method != "POST":
-        return page(request, membership, "delete_voice", {"voice": row, "page": "voices"})
+        content = {"voice": row, "names": library.names_for(row), "page": "voices"}
+        return page(request, membership, "delete_voice", content)
     registry.delete_voice(Actor.of(request.user), row)
     return redirect("console:voices", slug=membership.tenant.slug)
 
@@ -119,17 +131,23 @@ def delete_voice(request: HttpRequest, membership: Membership, name: str) -> Htt
 @require_safe
 @member_page(Permission.VIEW)
 def preview(request: HttpRequest, membership: Membership, name: str, place: int) -> HttpResponse:
-    """The sound, or 202 while a worker makes it."""
-    served = _served(membership)
+    """The sound, or 202 while a worker makes it, or 503 and why it could not."""
+    served = served_to(membership)
     model = served.default() if served is not None else None
-    if model is None or not 1 <= place <= PREVIEWS:
+    if not 1 <= place <= PREVIEWS:
         raise Http404
+    if model is None:
+        return _cannot_be_heard(away("voice"))
     try:
         wanted = model.preset(name)
-    except ApiError:
-        raise Http404 from None
+    except ApiError as error:
+        if error.status < 500:
+            raise Http404 from None
+        return _cannot_be_heard(error)
     speaker = previews.model_of(served or NOTHING, wanted)
     content = previews.find(speaker, wanted, place - 1) if speaker is not None else None
+    if content is None and speaker and (why := previews.failure(speaker, wanted)):
+        return HttpResponse(f"It could not be spoken: {why}", "text/plain", status=503)
     if content is None:
         tasks.make_previews.delay(membership.tenant_id, name)
         message = "The preview is being made: try again in a moment."
@@ -142,8 +160,10 @@ def preview(request: HttpRequest, membership: Membership, name: str, place: int)
 def hide(request: HttpRequest, membership: Membership) -> HttpResponse:
     """A preset, or shows it again."""
     name, actor = request.POST.get("name", "")[:100], Actor.of(request.user)
-    served = _served(membership) or NOTHING
+    served = served_to(membership) or NOTHING
     if name not in {preset.name for model in served.models for preset in model.presets}:
+        if served is NOTHING or served.lacks_some:
+            return show_library(request, membership, CodeForm(), status=503)
         raise Http404
     if request.POST.get("show"):
         sharing.show_preset(actor, membership.tenant, name)
@@ -186,6 +206,18 @@ def end_share(request: HttpRequest, membership: Membership, name: str) -> HttpRe
     return redirect("console:voices", slug=membership.tenant.slug)
 
 
+def waits(membership: Membership) -> bool:
+    """Whether the clones of this member do, until somebody approves them."""
+    may = membership.may(Permission.APPROVE_VOICES)
+    return membership.tenant.reviews_voices and not may
+
+
+def _cannot_be_heard(error: ApiError) -> HttpResponse:
+    """Now: the voice is there."""
+    headers = retry_headers(error)
+    return HttpResponse(error.message, "text/plain", status=error.status, headers=headers)
+
+
 def own_row(membership: Membership, name: str) -> Voice:
     row = selectors.voice_of(membership.tenant_id, name)
     if row is None:
@@ -193,20 +225,17 @@ def own_row(membership: Membership, name: str) -> Voice:
     return row
 
 
-def caller_of(membership: Membership) -> Caller:
-    return Caller(membership.tenant_id, None, f"user:{membership.user_id}")
-
-
 def _change(request: HttpRequest, membership: Membership, row: Voice) -> HttpResponse:
     if not membership.may(Permission.MANAGE_VOICES):
         raise PermissionDenied
-    form = DescriptionForm(request.POST)
+    form = DescriptionForm(request.POST, languages=of_voice(membership, row))
     if form.is_valid():
         try:
             said = form.described()
             changed = {name: getattr(said, name) for name in registry.CHANGEABLE}
             changed["tags"] = list(said.tags)
             async_to_sync(cloning.check_name)(said.name, row.name)
+            async_to_sync(cloning.check_language)(said.language, row.language)
             registry.change_voice(Actor.of(request.user), row, **changed)
             return redirect("console:voice", slug=membership.tenant.slug, name=row.public_id)
         except ApiError as error:
@@ -214,17 +243,10 @@ def _change(request: HttpRequest, membership: Membership, row: Voice) -> HttpRes
     return show_voice(request, membership, row, form)
 
 
-def form_of(row: Voice) -> DescriptionForm:
+def form_of(membership: Membership, row: Voice) -> DescriptionForm:
     now = {name: getattr(row, name) for name in registry.CHANGEABLE}
-    return DescriptionForm(initial={**now, "tags": ", ".join(row.tags)})
-
-
-def _served(membership: Membership) -> Catalogue | None:
-    """None while the engine is away: the page says so."""
-    try:
-        return async_to_sync(selectors.catalogue)(caller_of(membership))
-    except ApiError:
-        return None
+    now["tags"] = ", ".join(row.tags)
+    return DescriptionForm(initial=now, languages=of_voice(membership, row))
 
 
 def _matches(card: library.Card, text: str, owner: str) -> bool:

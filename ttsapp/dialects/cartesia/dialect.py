@@ -25,4 +25,4 @@ def _render(error: ApiError) -> Rendered:
     return Rendered(error.status, error_fields(error, request_id), retry_headers(error))
 
 
-CARTESIA = Dialect("cartesia", ("/tts", "/voices", "/access-token"), _render)
+CARTESIA = Dialect("cartesia", ("/tts", "/voices", "/access-token"), _render, "X-API-Key: KEY")

@@ -16,7 +16,7 @@ from ttsapp.http import json_response
 from ttsapp.keys.authentication import Caller
 from ttsapp.voices import bound, fields, uploads
 from ttsapp.voices.models import Voice
-from ttsapp.voices.selectors import listed
+from ttsapp.voices.selectors import visible
 from ttsapp.voices.services import cloning, registry
 
 # `accent`, `base_voice_id` and `enhance` are taken; what they ask for is not done here.
@@ -56,13 +56,14 @@ async def voice(request: HttpRequest, caller: Caller, name: str) -> HttpResponse
         return HttpResponse(status=204)
     changes = _changes(request.body)
     await cloning.check_name(changes.get("name", row.name), row.name)
+    await cloning.check_language(changes.get("language", row.language), row.language)
     await database.write(registry.change_voice, actor, row, **changes)
     return await _document(caller, name)
 
 
 async def _document(caller: Caller, name: str) -> HttpResponse:
     """As it is now, whatever was known of the caller's voices when the key was looked up."""
-    served = await listed(replace(caller, shelf=None))
+    served = await visible(replace(caller, shelf=None))
     return json_response(voices.document(served, name))
 
 

@@ -57,6 +57,7 @@ class Wanted:
     voice: str
     audio: AudioFormat
     speed: float
+    volume: float
     language: str
     language_field: str
     normalization: str
@@ -68,11 +69,13 @@ def wanted(fields: Mapping[str, Any], containers: tuple[str, ...] = ("raw",)) ->
     _refuse_what_is_not_here(fields)
     if "language" in fields and "locale" in fields:
         raise invalid("Send language or locale, not both.", "locale")
+    speed, volume = _generation(fields)
     return Wanted(
         model=fields["model_id"],
         voice=_voice(fields["voice"]),
         audio=formats.parse(bytes(fields["output_format"]), containers),
-        speed=_speed(fields),
+        speed=speed,
+        volume=volume,
         language=fields.get("language") or fields.get("locale") or "auto",
         language_field="locale" if "locale" in fields else "language",
         normalization=fields.get("normalization", "auto"),
@@ -99,6 +102,7 @@ def order(
         sample_rate=asked.audio.sample_rate,
         bit_rate=asked.audio.bit_rate,
         speed=asked.speed,
+        volume=asked.volume,
         language=language,
         instructions="",
         seed=fresh_seed(),
@@ -148,8 +152,9 @@ def _no_voice() -> ApiError:
     return invalid('voice must be text, or an object {"id": text}.', "voice", "invalid_type")
 
 
-def _speed(fields: Mapping[str, Any]) -> float:
-    """`generation_config.speed`, or the older words for it. Volume and emotion are checked only."""
+def _generation(fields: Mapping[str, Any]) -> tuple[float, float]:
+    """Speed, in `generation_config` or in the older words for it, and volume. An emotion is checked
+    only."""
     strict.check_choice(fields, "speed", tuple(_SPEEDS))
     config: dict[str, Any] = {}
     if "generation_config" in fields:
@@ -157,8 +162,7 @@ def _speed(fields: Mapping[str, Any]) -> float:
         config = strict.fields(raw, GENERATION, (), within="generation_config", has_nulls=True)
     _check_range(config, "volume", _QUIETEST, _LOUDEST)
     _check_range(config, "speed", _SLOWEST, _FASTEST)
-    speed: float = config.get("speed", _SPEEDS[fields.get("speed", "normal")])
-    return speed
+    return config.get("speed", _SPEEDS[fields.get("speed", "normal")]), config.get("volume", 1.0)
 
 
 def _check_range(config: Mapping[str, Any], name: str, least: float, most: float) -> None:

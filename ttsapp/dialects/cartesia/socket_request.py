@@ -71,7 +71,8 @@ def context_id(text: str) -> str | None:
 
 def parse(text: str) -> Message:
     """Raises ApiError 400, naming the field that is at fault."""
-    fields = strict.fields(text.encode(), _FIELDS, (), has_nulls=True)
+    needed = ("context_id", *asked.REQUIRED)
+    fields = strict.fields(text.encode(), _FIELDS, (), has_nulls=True, needed=needed)
     is_cancel = fields.get("cancel", False)
     required = "context_id" if is_cancel else "transcript"
     if required not in fields:

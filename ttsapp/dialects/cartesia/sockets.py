@@ -16,6 +16,7 @@ from ttsapp.dialects.cartesia.speaking import Voice, frame
 from ttsapp.dialects.socket import DialectSocket
 from ttsapp.errors import ApiError
 from ttsapp.speech.prepared import live_text
+from ttsapp.speech.text.markup import Markup
 from ttsapp.voices.selectors import catalogue
 
 MOST_CONTEXTS = 100
@@ -63,7 +64,8 @@ class ContextsSocket(DialectSocket):
             wanted = message.wanted()
             order = asked.order(request_id, caller, wanted, await catalogue(caller), "ws")
             read_in = replace(order, language=asked.reading_language(wanted, order))
-            prepare = await live_text(read_in, is_normalised=wanted.normalization != "off")
+            is_normalised = wanted.normalization != "off"
+            prepare = await live_text(read_in, is_normalised=is_normalised, markup=Markup.PAUSES)
             voice = Voice(name, order, message, prepare)
             try:
                 voice.begin(message)

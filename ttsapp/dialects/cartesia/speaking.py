@@ -30,7 +30,7 @@ class Voice:
         self._settings = first.settings
         self._is_unbuffered = hold == 0
         self._has_words = first.settings.get("add_timestamps", False)
-        self._encoding = Encoding(order.audio, order.speed)
+        self._encoding = Encoding(order.audio, order.speed, order.volume)
         self._flushes = 0
         self._flushed = 0
         self._told_at = time.perf_counter()

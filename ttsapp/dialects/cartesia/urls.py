@@ -1,6 +1,7 @@
 from django.urls import path
 
 from ttsapp.dialects.cartesia import making, views
+from ttsapp.dialects.door import nothing_here
 
 routes = [
     path("tts/bytes", views.speech_bytes),
@@ -11,4 +12,4 @@ routes = [
     path("access-token", views.access_token),
 ]
 # Under the dialect's own prefix everything else is its 404 too.
-urlpatterns = [path("", views.status), *routes, path("<path:rest>", views.nothing_here)]
+urlpatterns = [path("", views.status), *routes, path("<path:rest>", nothing_here)]

@@ -17,7 +17,7 @@ from ttsapp.dialects import door
 from ttsapp.dialects.cartesia import events, voices
 from ttsapp.dialects.cartesia import request as asked
 from ttsapp.dialects.cartesia.dialect import CARTESIA
-from ttsapp.dialects.door import endpoint
+from ttsapp.dialects.door import endpoint, open_endpoint
 from ttsapp.errors import ApiError, invalid
 from ttsapp.http import json_response, request_id
 from ttsapp.idempotency.once import once
@@ -82,14 +82,13 @@ async def access_token(request: HttpRequest, caller: Caller) -> HttpResponse:
             raise invalid(f"grants.{name} is not offered: leave it out.", f"grants.{name}")
     assert caller.public_id is not None
     seconds = fields.get("expires_in", _LONGEST_TOKEN)
-    return json_response({"token": tokens.mint(caller.public_id, Scope.SPEECH, seconds)})
+    token = tokens.mint(caller.public_id, caller.secret_mark, Scope.SPEECH, seconds)
+    return json_response({"token": token})
 
 
+@open_endpoint(CARTESIA, "GET")
 async def status(request: HttpRequest) -> HttpResponse:
     return json_response({"ok": True, "version": version("parlance")})
-
-
-nothing_here = door.nothing_here(CARTESIA)
 
 
 def _fields(request: HttpRequest, known: dict[str, Any]) -> dict[str, Any]:

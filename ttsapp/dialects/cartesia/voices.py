@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ttsapp.errors import ApiError, invalid
+from ttsapp.errors import ApiError, invalid, voice_error
 from ttsapp.speech.text import languages
-from ttsapp.voices.catalogue import Catalogue, SpeechModel, stand_ins
+from ttsapp.voices.catalogue import Catalogue, SpeechModel, stand_ins, stock_voices
 from ttsapp.voices.own import OwnVoice, Preset
 
 # Those in its documentation, in its clients and in voice-agent frameworks, by kind: who asks for
@@ -45,16 +45,24 @@ def find(model: SpeechModel, name: str) -> Preset:
 
 
 def document(catalogue: Catalogue, name: str) -> dict[str, Any]:
-    """Raises ApiError 404."""
+    """Also of the caller's own that cannot be spoken with now. Raises ApiError 404, or 503 where an
+    engine is away that may have it."""
     model = catalogue.default()
-    try:
-        voice = find(model, name) if model is not None else None
-    except ApiError as error:
-        raise ApiError(404, "voice_not_found", error.message, field="id") from None
-    if model is None or voice is None or not catalogue.shows(voice):
+    voice = _stand_in(model, name) if model is not None else None
+    if voice is None:
+        try:
+            model, voice = catalogue.voice(name)
+        except ApiError as error:
+            raise voice_error(error, "id") from None
+    if not (isinstance(voice, OwnVoice) or catalogue.shows(voice)):
         message = f"There is no voice {name[:50]!r} for this key: GET /voices lists those it has."
         raise ApiError(404, "voice_not_found", message, field="id")
     return _document(model, voice)
+
+
+def _stand_in(model: SpeechModel, name: str) -> Preset | None:
+    others = stand_ins(model, FEMALE, MALE).get(name.lower())
+    return others or stock_voices(model).get(name.casefold())
 
 
 def page(catalogue: Catalogue, query: Mapping[str, str]) -> dict[str, Any]:
@@ -78,7 +86,7 @@ def _voices(catalogue: Catalogue, model: SpeechModel) -> tuple[Preset, ...]:
     return (*catalogue.own, *catalogue.shown(model))
 
 
-def _document(model: SpeechModel, preset: Preset) -> dict[str, Any]:
+def _document(model: SpeechModel | None, preset: Preset) -> dict[str, Any]:
     document = _preset_document(model, preset)
     if not isinstance(preset, OwnVoice):
         return document
@@ -93,9 +101,9 @@ def _document(model: SpeechModel, preset: Preset) -> dict[str, Any]:
     }
 
 
-def _preset_document(model: SpeechModel, preset: Preset) -> dict[str, Any]:
+def _preset_document(model: SpeechModel | None, preset: Preset) -> dict[str, Any]:
     native = languages.code(preset.native_language)
-    spoken = [languages.code(name) for name in model.languages]
+    spoken = [languages.code(name) for name in model.languages] if model is not None else []
     others = [code for code in spoken if code not in (native, languages.AUTO)]
     return {
         "id": preset.name,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ttsapp.dialects import described as of
-from ttsapp.dialects.dashscope import enrolment, request
+from ttsapp.dialects.dashscope import enrolment, request, synthesizer
 from ttsapp.dialects.described import Call, Described
 
 _HELLO = {"model": "qwen3-tts-flash", "input": {"text": "Hello."}}
+_COSY = {"model": "cosyvoice-v3-flash", "input": {"text": "Hello.", "format": "mp3"}}
 _LIST = {"model": "voice-enrollment", "input": {"action": "list_voice"}}
 _ANSWER = {"type": "object", "required": ["output", "usage", "request_id"]}
 _SAID = {
@@ -14,6 +15,8 @@ _SAID = {
     "parameters": of.fields(request.EITHER, is_lenient=True),
 }
 _ASKED = {"input": of.fields(enrolment.INPUT, ("action",), is_lenient=True)}
+
+_KEPT = dict.fromkeys(("audio/wav", "audio/mpeg", "audio/pcm", "audio/ogg"), of.BYTES)
 
 DASHSCOPE = Described(
     name="DashScope",
@@ -33,6 +36,23 @@ DASHSCOPE = Described(
         ),
         Call(
             "post",
+            "/api/v1/services/audio/tts/SpeechSynthesizer",
+            "Speak a text, as CosyVoice does",
+            {of.JSON: _ANSWER, of.EVENTS: of.EVENT},
+            headers={"X-DashScope-SSE": {"enum": ["enable", "disable"]}},
+            body=of.body(
+                of.fields(
+                    request.BODY,
+                    ("model", "input"),
+                    {"input": of.fields(synthesizer.INPUT, ("text",), is_lenient=True)},
+                    example=_COSY,
+                    is_lenient=True,
+                )
+            ),
+            refusals=of.SPEECH,
+        ),
+        Call(
+            "post",
             "/api/v1/services/audio/tts/customization",
             "Make, list, look up, renew and delete voices",
             {of.JSON: _ANSWER},
@@ -43,6 +63,6 @@ DASHSCOPE = Described(
             ),
             refusals=of.FORMS,
         ),
-        Call("get", "/audio/{name}", "Audio that is kept", {"audio/wav": of.BYTES}, is_open=True),
+        Call("get", "/audio/{name}", "Audio that is kept", _KEPT, is_open=True),
     ),
 )

@@ -18,7 +18,7 @@ _FAMILIES = {
     503: "ServiceUnavailable",
     504: "RequestTimeOut",
 }
-ROOTS = ("/api/v1/services", "/api-ws/v1")
+ROOTS = ("/api/v1", "/api-ws")
 
 
 def code_of(error: ApiError) -> str:

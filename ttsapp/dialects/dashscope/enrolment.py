@@ -141,7 +141,7 @@ _ACTIONS: dict[str, Act] = {
 
 
 def _names(family: Family) -> cloning.Names:
-    return cloning.Names(family.recording, "input.text", "input.consent")
+    return cloning.Names(family.recording, "input.text", "input.consent", "input.language")
 
 
 async def _recording(family: Family, given: Given) -> bytes:

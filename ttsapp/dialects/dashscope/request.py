@@ -17,14 +17,17 @@ from ttsapp.speech.order import Order, check_instructions, check_text, fresh_see
 from ttsapp.speech.prepared import TextWish
 from ttsapp.voices.catalogue import Catalogue
 
-_SEED = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
+SEED = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
+# Of a hundred; half of it leaves the speech as it is.
+VOLUME = Annotated[int, msgspec.Meta(ge=0, le=100)]
+USUAL_VOLUME = 50
 BODY: dict[str, Any] = {"model": str, "input": msgspec.Raw, "parameters": msgspec.Raw}
 # The package's two clients put these in different places: both are looked at.
 EITHER: dict[str, Any] = {
     "language_type": str,
     "instructions": str,
     "enable_tn": bool,
-    "seed": _SEED,
+    "seed": SEED,
 }
 INPUT: dict[str, Any] = {"text": str, "voice": str, **EITHER}
 
@@ -78,4 +81,5 @@ def order(
         seed=fresh_seed() if wanted.seed is None else wanted.seed,
         whole=not is_stream,
         text_field="input.text",
+        voice_field="input.voice",
     )

@@ -25,7 +25,8 @@ class Response:
 
     def __init__(self, context: Context, item_id: str) -> None:
         self.context = context
-        self._encoding = Encoding(context.order.audio, context.order.speed)
+        order = context.order
+        self._encoding = Encoding(order.audio, order.speed, order.volume)
         self.item_id = item_id
         self.id = f"resp_{context.order.id.hex}"
         self.is_committed = False

@@ -9,11 +9,14 @@ from ttsapp.errors import ApiError, invalid, voice_error
 from ttsapp.voices.catalogue import Catalogue, SpeechModel, stand_ins
 from ttsapp.voices.own import Preset
 
-_HOSTED = re.compile(r"qwen\d*-tts(?:-[a-z0-9.-]{1,60})?", re.ASCII)
+_HOSTED = re.compile(r"(?:qwen\d*(?:-audio)?-tts|cosyvoice)(?:-[a-z0-9.-]{1,60})?", re.ASCII)
+# Newer generations of a voice, which are the same to us.
+_GENERATION = re.compile(r"_v\d$")
 
 
 def served_model(catalogue: Catalogue, name: str) -> SpeechModel:
-    """Hosted Qwen TTS's names stand for the first model with voices. Raises ApiError 404."""
+    """Hosted names, Qwen TTS's and CosyVoice's, stand for the first model with voices. Raises
+    ApiError 404."""
     default = catalogue.default()
     if default is not None and _HOSTED.fullmatch(name):
         return default
@@ -29,7 +32,8 @@ def served_voice(model: SpeechModel, name: str, field: str) -> Preset:
     for preset in model.presets:
         if preset.name.casefold() in (wanted, own):
             return preset
-    if stand_in := stand_ins(model, voices.FEMALE, voices.MALE).get(wanted):
+    bare = _GENERATION.sub("", wanted)
+    if stand_in := stand_ins(model, voices.FEMALE, voices.MALE).get(bare):
         return stand_in
     return _preset(model, name, field)
 

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 from ttsapp import strict
 from ttsapp.dialects.dashscope import lenient, voices
+from ttsapp.dialects.dashscope.request import USUAL_VOLUME, VOLUME
 from ttsapp.dialects.dashscope.served import served_language, served_model, served_voice
 from ttsapp.errors import ApiError, invalid
 from ttsapp.keys.authentication import Caller
@@ -20,7 +21,7 @@ from ttsapp.voices.selectors import catalogue
 
 SERVER_COMMIT, COMMIT = "server_commit", "commit"
 DEFAULT_MODEL = "qwen3-tts-flash-realtime"
-# Not among these: volume, pitch_rate and optimize_instructions, which have no effect.
+# Not among these: pitch_rate and optimize_instructions, which have no effect.
 _KNOWN: dict[str, Any] = {
     "voice": str,
     "mode": str,
@@ -28,6 +29,7 @@ _KNOWN: dict[str, Any] = {
     "sample_rate": int,
     "bit_rate": int,
     "speech_rate": float,
+    "volume": VOLUME,
     "language_type": str,
     "enable_tn": bool,
     "instructions": str,
@@ -48,6 +50,7 @@ class Session:
     sample_rate: int = 24_000
     bit_rate: int | None = None
     speech_rate: float = 1.0
+    volume: int = USUAL_VOLUME
     language_type: str = "auto"
     enable_tn: bool = False
     instructions: str = ""
@@ -81,6 +84,7 @@ class Session:
             sample_rate=audio.sample_rate,
             bit_rate=audio.bit_rate,
             speed=self.speech_rate,
+            volume=self.volume / USUAL_VOLUME,
             language=served_language(model, self.language_type, "session.language_type"),
             instructions=self.instructions,
             seed=fresh_seed(),

@@ -1,14 +1,13 @@
 from django.urls import path
 
-from ttsapp.dialects import door
-from ttsapp.dialects.dashscope import enrolment, generation
-from ttsapp.dialects.dashscope.dialect import DASHSCOPE, ROOTS
-
-nothing_here = door.nothing_here(DASHSCOPE)
+from ttsapp.dialects.dashscope import enrolment, generation, synthesizer
+from ttsapp.dialects.dashscope.dialect import ROOTS
+from ttsapp.dialects.door import nothing_here
 
 _services = "api/v1/services"
 routes = [
     path(f"{_services}/aigc/multimodal-generation/generation", generation.generation),
+    path(f"{_services}/audio/tts/SpeechSynthesizer", synthesizer.synthesizer),
     path(f"{_services}/audio/tts/customization", enrolment.customization),
 ]
 at_root = [*routes, *(path(f"{root[1:]}/<path:rest>", nothing_here) for root in ROOTS)]

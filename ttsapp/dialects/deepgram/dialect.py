@@ -17,4 +17,4 @@ def _render(error: ApiError) -> Rendered:
     return Rendered(error.status, body, {**retry_headers(error), **told})
 
 
-DEEPGRAM = Dialect("deepgram", ("/v1/speak",), _render)
+DEEPGRAM = Dialect("deepgram", ("/v1/speak",), _render, "Authorization: Token KEY")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from ttsapp.dialects.deepgram import voices
-from ttsapp.errors import ApiError, invalid, not_offered
+from ttsapp.errors import ApiError, invalid, not_offered, voice_error
 from ttsapp.keys.authentication import Caller
 from ttsapp.speech.encoders import AudioFormat, audio_format
 from ttsapp.speech.order import Order, check_speed, fresh_seed
@@ -77,6 +77,7 @@ def order(
         instructions="",
         seed=fresh_seed(),
         text_field="text",
+        voice_field="model",
     )
 
 
@@ -102,9 +103,9 @@ def _voice(name: str, catalogue: Catalogue) -> tuple[SpeechModel, Preset, str]:
         wanted, language = parts["voice"], parts["language"]
     try:
         voice = stand_ins(model, voices.FEMALE, voices.MALE).get(wanted) or model.preset(wanted)
-        return model, voice, model.language(language)
+        return model, voice, model.language(language, "model")
     except ApiError as error:
-        raise invalid(error.message, "model", error.code) from None
+        raise voice_error(error, "model") from None
 
 
 def _format_name(query: Mapping[str, str], *, is_socket: bool) -> str:

@@ -38,9 +38,6 @@ async def speak(request: HttpRequest, caller: Caller) -> HttpResponseBase:
     return await once(request, caller, partial(_spoken, Session(order, text, prepared)))
 
 
-nothing_here = door.nothing_here(DEEPGRAM)
-
-
 async def _spoken(session: Session) -> HttpResponseBase:
     response = await answers.streamed(session)
     _describe(response, session.order, session.tally.characters)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.conf import settings
+
 from ttsapp.keys.authentication import Caller
 from ttsapp.limits import selectors
 from ttsapp.limits.admission import with_defaults
@@ -12,7 +14,7 @@ from ttsapp.tenants.models import Tenant
 from ttsapp.voices.catalogue import Catalogue
 from ttsapp.voices.selectors import live_voices
 
-# Clients show a share of it: what an account without a budget is told, and of its voices.
+# Clients show a share of it: what an account without a budget is told.
 UNLIMITED = 2**31 - 1
 
 
@@ -49,7 +51,7 @@ def subscription(caller: Caller, served: Catalogue) -> dict[str, Any]:
         "can_extend_character_limit": False,
         "allowed_to_extend_character_limit": False,
         "voice_slots_used": live_voices(caller.tenant_id).count(),
-        "voice_limit": UNLIMITED,
+        "voice_limit": settings.VOICES,
         "voice_add_edit_counter": 0,
         "max_voice_add_edits": 0,
         "professional_voice_slots_used": 0,

@@ -19,16 +19,16 @@ class AnswerClock:
 
     def __init__(self, speed: float) -> None:
         self._speed = speed
-        self._end: float | None = None
+        self._last: Word | None = None
 
     def alignment(self, words: Iterable[Word]) -> dict[str, Any] | None:
         """None where no times are known."""
         found: list[Timed] = []
         for word in words:
-            if self._end is not None:
-                found.append((" ", self._end, self._end))
+            if self._last is not None and not self._last.goes_on:
+                found.append(_blank(self._last, self._speed))
             found += _letters(word, self._speed)
-            self._end = word.end_ms / self._speed
+            self._last = word
         if not found:
             return None
         return {
@@ -49,7 +49,8 @@ class MessageClock:
         found: list[Timed] = []
         for word in words:
             found += _letters(word, self._speed)
-            found.append((" ", word.end_ms / self._speed, word.end_ms / self._speed))
+            if not word.goes_on:
+                found.append(_blank(word, self._speed))
         if not found:
             return None
         starts = [round(start) - self._zero for _, start, _ in found]
@@ -60,6 +61,10 @@ class MessageClock:
             "charStartTimesMs": starts,
             "charDurationsMs": [end - start for start, end in zip(starts, ends, strict=True)],
         }
+
+
+def _blank(behind: Word, speed: float) -> Timed:
+    return " ", behind.end_ms / speed, behind.end_ms / speed
 
 
 def _letters(word: Word, speed: float) -> Iterator[Timed]:

@@ -103,7 +103,7 @@ _ACCOUNT = (
     Call("post", "/v1/history/download", "Audio is not kept", None, refusals=(404,)),
     Call("get", "/v1/history/{item_id}", "A request", of.document("history_item_id")),
     Call("delete", "/v1/history/{item_id}", "The log is kept", None, refusals=(409,)),
-    Call("get", "/v1/history/{item_id}/audio", "Audio is not kept", None),
+    Call("get", "/v1/history/{item_id}/audio", "Audio that is kept", {"audio/wav": of.BYTES}),
     Call("post", "/v1/single-use-token/{kind}", "A token for a browser", of.document("token")),
 )
 

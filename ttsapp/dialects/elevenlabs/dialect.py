@@ -25,7 +25,7 @@ _CODES = {
 ROOTS = (
     "/v1/text-to-speech",
     "/v1/voices",
-    "/v2/voices",
+    "/v2",
     "/v1/user",
     "/v1/usage",
     "/v1/history",
@@ -49,4 +49,4 @@ def _render(error: ApiError) -> Rendered:
     return Rendered(status, {"detail": detail}, retry_headers(error))
 
 
-ELEVENLABS = Dialect("elevenlabs", ROOTS, _render)
+ELEVENLABS = Dialect("elevenlabs", ROOTS, _render, "xi-api-key: KEY")

@@ -1,17 +1,22 @@
-"""`/v1/history`: the account's request log. Text and audio are not in it."""
+"""`/v1/history`: the account's request log. Texts are not in it, audio where it is kept."""
 
 from __future__ import annotations
 
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
+
 from billing.selectors import charges
+from ttsapp.audit.actions import Action
+from ttsapp.audit.services import record
 from ttsapp.dialects.elevenlabs import voices
 from ttsapp.dialects.elevenlabs.query import Query
 from ttsapp.dialects.elevenlabs.request import served_model
 from ttsapp.errors import ApiError, invalid
-from ttsapp.speech import heard
-from ttsapp.speech.encoders import audio_format
+from ttsapp.keys.authentication import Caller
+from ttsapp.speech import captions, heard
+from ttsapp.speech.encoders.formats import content_type
 from ttsapp.speech.models import RequestLog
 from ttsapp.voices.catalogue import Catalogue
 
@@ -38,20 +43,42 @@ def page(tenant_id: int, query: Query, served: Catalogue) -> dict[str, Any]:
 
 def item(tenant_id: int, item_id: str) -> dict[str, Any]:
     """Raises ApiError 404."""
+    return _items(tenant_id, [_row(tenant_id, item_id)])[0]
+
+
+def audio(caller: Caller, item_id: str) -> bytes:
+    """The WAV file of what the same key has spoken, where its account keeps that. Who listens is
+    audited. Raises ApiError 404."""
+    row = _row(caller.tenant_id, item_id)
+    is_own = row.key_id is not None and row.key_id == caller.key_id
+    found = heard.recording(row) if is_own else None
+    if found is None:
+        raise not_kept()
+    with transaction.atomic():
+        record(caller.actor, Action.REQUEST_HEARD, row.tenant, item_id)
+    return found
+
+
+def not_kept() -> ApiError:
+    message = (
+        "There is no audio of this for this key. An account's settings say whether audio is kept, "
+        "and for how long; only the key that spoke it can fetch it."
+    )
+    return ApiError(404, "audio_not_kept", message)
+
+
+def _row(tenant_id: int, item_id: str) -> RequestLog:
     row = heard.one(tenant_id, found) if (found := _uuid(item_id)) else None
     if row is None:
         message = "No such request, or it is older than this log."
         raise ApiError(404, "request_not_found", message, field="history_item_id")
-    return _items(tenant_id, [row])[0]
-
-
-def not_kept() -> ApiError:
-    message = "Audio is not kept here: it is only in the answer to the request that made it."
-    return ApiError(404, "audio_not_kept", message)
+    return row
 
 
 def nothing_to_delete() -> ApiError:
-    message = "Text and audio were never kept. What is left is your account's own request log."
+    message = (
+        "This is a line of your account's own request log, which holds neither text nor audio."
+    )
     return ApiError(409, "log_is_kept", message, field="history_item_id")
 
 
@@ -87,13 +114,18 @@ def _items(tenant_id: int, rows: list[RequestLog]) -> list[dict[str, Any]]:
             "date_unix": int(row.at.timestamp()),
             "character_count_change_from": 0,
             "character_count_change_to": charged.get(row.pk, 0),
-            "content_type": audio_format(row.response_format).content_type,
+            "content_type": _content_type(row.response_format),
             "state": "created",
             "settings": None,
             "source": "TTS",
         }
         for row in rows
     ]
+
+
+def _content_type(name: str) -> str | None:
+    # A line of the log was served once, by whatever API: it is no reason to refuse this request.
+    return captions.CONTENT_TYPES.get(name) or content_type(name)
 
 
 def _uuid(text: str) -> UUID | None:

@@ -16,8 +16,8 @@ from ttsapp.errors import ApiError, invalid
 from ttsapp.http import json_response
 from ttsapp.keys.authentication import Caller
 from ttsapp.voices import bound, fields, uploads
-from ttsapp.voices.models import Voice
-from ttsapp.voices.selectors import listed
+from ttsapp.voices.models import Stage, Voice
+from ttsapp.voices.selectors import visible
 from ttsapp.voices.services import cloning, registry
 from ttsapp.voices.services.registry import Description
 from ttsapp.voices.uploads import Form
@@ -39,7 +39,8 @@ async def add_voice(request: HttpRequest, caller: Caller) -> HttpResponse:
     if sample is None:
         raise invalid("files is required: send a recording of the speaker.", "files")
     made = await cloning.clone(caller.actor, tenant, said, consent, sample, names=_NAMES)
-    return json_response({"voice_id": made.public_id, "requires_verification": False})
+    waits = made.stage == Stage.REVIEW
+    return json_response({"voice_id": made.public_id, "requires_verification": waits})
 
 
 @endpoint("POST")
@@ -52,6 +53,7 @@ async def edit_voice(request: HttpRequest, caller: Caller, voice_id: str) -> Htt
     if "description" in sent.fields:
         changed["description"] = said.description
     if sent.text("labels", "null") != "null":
+        await cloning.check_language(said.language, row.language)
         changed |= {"tags": list(said.tags), "language": said.language}
     if (sample := _recording(sent)) is not None:
         await cloning.renew(caller.actor, row, sample, "", _NAMES)
@@ -63,7 +65,7 @@ async def edit_voice(request: HttpRequest, caller: Caller, voice_id: str) -> Htt
 async def voice(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResponse:
     if request.method == "GET":
         check_query(request.GET.dict(), ("with_settings",))
-        return json_response(voice_list.one(await listed(caller), voice_id))
+        return json_response(voice_list.one(await visible(caller), voice_id))
     row = await _row(caller, voice_id)
     await database.write(registry.delete_voice, caller.actor, row)
     return json_response(_OK)
@@ -71,7 +73,7 @@ async def voice(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResp
 
 @endpoint("GET")
 async def settings(request: HttpRequest, caller: Caller, voice_id: str) -> HttpResponse:
-    return json_response(voice_list.one(await listed(caller), voice_id)["settings"])
+    return json_response(voice_list.one(await visible(caller), voice_id)["settings"])
 
 
 @endpoint("POST")

@@ -55,7 +55,7 @@ class Message:
 
 def parse(text: str) -> Message:
     """Raises ApiError 400."""
-    fields = strict.fields(text.encode(), _FIELDS, (), has_nulls=True)
+    fields = strict.fields(text.encode(), _FIELDS, (), has_nulls=True, needed=("text",))
     settings = voice_settings(fields.get("voice_settings", b"{}"))
     check_locators(fields.get("pronunciation_dictionary_locators"))
     context_id = fields.get("context_id") or fields.get("contextId") or DEFAULT_CONTEXT

@@ -10,8 +10,8 @@ from django.http import QueryDict
 from ttsapp.dialects.elevenlabs.request import check_query
 from ttsapp.errors import invalid
 
-# The year 9999 in milliseconds.
-_LATEST_MS = 253_402_300_799_000
+# The end of the year 9998 in milliseconds: what comes after a day or a month is a time as well.
+_LATEST_MS = 253_370_764_799_000
 
 
 class Query:

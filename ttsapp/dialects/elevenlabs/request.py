@@ -19,6 +19,7 @@ from ttsapp.keys.authentication import Caller
 from ttsapp.speech.encoders import AudioFormat
 from ttsapp.speech.order import Order, check_text, fresh_seed
 from ttsapp.speech.prepared import TextWish
+from ttsapp.speech.text.markup import Markup
 from ttsapp.voices.catalogue import Catalogue, SpeechModel
 from ttsapp.voices.own import Preset
 
@@ -85,7 +86,8 @@ def text_wish(fields: Mapping[str, Any]) -> TextWish:
     """Raises ApiError 400."""
     strict.check_choice(fields, "apply_text_normalization", ("auto", "on", "off"))
     check_locators(fields.get("pronunciation_dictionary_locators"))
-    return TextWish(is_normalised=fields.get("apply_text_normalization") == "on")
+    is_normalised = fields.get("apply_text_normalization") == "on"
+    return TextWish(is_normalised=is_normalised, markup=Markup.PAUSES)
 
 
 def check_locators(locators: list[Any] | None) -> None:
@@ -134,6 +136,7 @@ def order(
         seed=fresh_seed() if wanted.seed is None else wanted.seed,
         whole=whole,
         text_field="text",
+        voice_field="voice_id",
         has_words=has_words,
     )
 

@@ -13,6 +13,7 @@ from ttsapp.dialects.elevenlabs.settings import VoiceSettings
 from ttsapp.errors import invalid
 from ttsapp.keys.credentials import KEY_PARAMETERS
 from ttsapp.speech.prepared import TextWish
+from ttsapp.speech.text.markup import Markup
 
 _FLAGS = (
     *("enable_logging", "enable_ssml_parsing", "sync_alignment", "auto_mode"),
@@ -39,9 +40,6 @@ def parse(query: Mapping[str, str]) -> SocketWanted:
     given = {name: value for name, value in query.items() if name not in KEY_PARAMETERS}
     check_query(given, _KNOWN)
     flags = {name: _flag(given, name) for name in _FLAGS}
-    if flags["enable_ssml_parsing"]:
-        message = "A text that is still being written cannot be SSML: leave the parameter out."
-        raise invalid(message, "enable_ssml_parsing")
     strict.check_choice(given, "apply_text_normalization", ("auto", "on", "off"))
     speech = Wanted(
         text="",
@@ -50,7 +48,11 @@ def parse(query: Mapping[str, str]) -> SocketWanted:
         settings=VoiceSettings({}),
         language=given.get("language_code", "auto"),
         seed=_whole(given, "seed", 0, 2**32 - 1),
-        wish=TextWish(is_normalised=given.get("apply_text_normalization") == "on"),
+        wish=TextWish(
+            is_normalised=given.get("apply_text_normalization") == "on",
+            # Who asks for SSML is told of what of it cannot be honoured in a growing text.
+            markup=Markup.PAUSES_ONLY if flags["enable_ssml_parsing"] else Markup.PAUSES,
+        ),
     )
     timeout = _whole(given, "inactivity_timeout", 1, _LONGEST_TIMEOUT) or _USUAL_TIMEOUT
     return SocketWanted(speech, timeout, flags["auto_mode"])

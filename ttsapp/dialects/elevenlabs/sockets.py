@@ -79,7 +79,8 @@ class ElevenLabsSocket(DialectSocket):
             order = asked.order(
                 request_id, caller, self._voice_id, speech, served, "ws", has_words=True
             )
-            prepare = await live_text(order, is_normalised=speech.wish.is_normalised)
+            wish = speech.wish
+            prepare = await live_text(order, is_normalised=wish.is_normalised, markup=wish.markup)
         except ApiError as error:
             self.note_refusal(request_id, caller, error)
             raise

@@ -10,7 +10,8 @@ from ttsapp.dialects.elevenlabs.messages import Message
 from ttsapp.dialects.elevenlabs.schedule import Schedule
 from ttsapp.dialects.speaking import Frame
 from ttsapp.errors import ApiError, invalid
-from ttsapp.speech.context import Context, Deadlines
+from ttsapp.speech.clocks import Deadlines
+from ttsapp.speech.context import Context
 from ttsapp.speech.encoders import BYTES_PER_SAMPLE, SAMPLE_RATE, Encoding
 from ttsapp.speech.events import Audio, Done, Event, Failed, Flushed, Word, Words
 from ttsapp.speech.order import Order

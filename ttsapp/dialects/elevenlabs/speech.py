@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ from ttsapp.dialects.elevenlabs import request as asked
 from ttsapp.dialects.elevenlabs.alignment import AnswerClock
 from ttsapp.dialects.elevenlabs.door import endpoint
 from ttsapp.errors import ApiError
-from ttsapp.http import json_response, request_id
+from ttsapp.http import request_id
 from ttsapp.idempotency.once import once
 from ttsapp.keys.authentication import Caller
 from ttsapp.keys.tokens import Scope
@@ -71,9 +71,11 @@ async def _stream(session: Session) -> HttpResponseBase:
 
 
 async def _with_timestamps(session: Session) -> HttpResponseBase:
-    audio = await answers.file(session)
+    content, audio = await answers.encoded(session)
     clock = AnswerClock(session.order.speed)
-    return _labelled(session, json_response(_timed(audio, clock.alignment(session.words))))
+    body = msgspec.json.encode(_timed(content, clock.alignment(session.words)))
+    response = answers.handed_over(session, audio, body, "application/json")
+    return _labelled(session, response)
 
 
 async def _stream_with_timestamps(session: Session) -> HttpResponseBase:
@@ -87,7 +89,7 @@ async def _stream_with_timestamps(session: Session) -> HttpResponseBase:
 
 async def _lines(
     session: Session, first: bytes, rest: AsyncIterator[bytes]
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes]:
     clock = AnswerClock(session.order.speed)
 
     def line(audio: bytes) -> bytes:

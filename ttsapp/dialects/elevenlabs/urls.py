@@ -1,10 +1,8 @@
 from django.urls import path
 
-from ttsapp.dialects import door
+from ttsapp.dialects.door import nothing_here
 from ttsapp.dialects.elevenlabs import making, reading, speech
-from ttsapp.dialects.elevenlabs.dialect import ELEVENLABS, ROOTS
-
-nothing_here = door.nothing_here(ELEVENLABS)
+from ttsapp.dialects.elevenlabs.dialect import ROOTS
 
 _speech = "v1/text-to-speech/<str:voice_id>"
 routes = [

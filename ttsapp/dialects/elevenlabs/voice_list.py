@@ -9,7 +9,7 @@ from ttsapp.dialects.elevenlabs.query import Query
 from ttsapp.dialects.elevenlabs.settings import DEFAULTS
 from ttsapp.errors import ApiError
 from ttsapp.speech.text import languages
-from ttsapp.voices.catalogue import Catalogue, SpeechModel
+from ttsapp.voices.catalogue import Catalogue, SpeechModel, check_whole
 from ttsapp.voices.own import OwnVoice, Preset
 
 Document = dict[str, Any]
@@ -49,8 +49,9 @@ def stand_ins(served: Catalogue) -> list[Document]:
 
 
 def one(served: Catalogue, wanted: str) -> Document:
-    """Raises ApiError 404."""
-    for made in served.own:
+    """Also of the caller's own that cannot be spoken with now. Raises ApiError 404, or 503 where an
+    engine is away that may have it."""
+    for made in served.every_own:
         if wanted.casefold() in (made.name, made.label.casefold()):
             return _made(made)
     for model in served.models:
@@ -59,6 +60,7 @@ def one(served: Catalogue, wanted: str) -> Document:
     premade = voices.premade_id(wanted)
     found = (voice for voice in stand_ins(served) if voice["voice_id"] == premade)
     if (voice := next(found, None)) is None:
+        check_whole(served, wanted, "voice_id")
         message = f"A voice {wanted[:50]!r} does not exist: GET /v1/voices lists them."
         raise ApiError(404, "voice_not_found", message, field="voice_id")
     return voice
@@ -91,7 +93,6 @@ def _own(model: SpeechModel, preset: Preset) -> Document:
 
 
 def _made(voice: OwnVoice) -> Document:
-    assert voice.served_by is not None
     made = _document(voice.served_by, voice, voice.name, voice.label, voice.description)
     labels = {"language": languages.code(voice.native_language)}
     # A label that came from a client of this API is a tag `name:value`.
@@ -112,9 +113,10 @@ def _stand_in(model: SpeechModel, premade: str, preset: Preset) -> Document:
 
 
 def _document(
-    model: SpeechModel, preset: Preset, voice_id: str, name: str, description: str
+    model: SpeechModel | None, preset: Preset, voice_id: str, name: str, description: str
 ) -> Document:
-    spoken = [languages.code(language) for language in model.languages]
+    """Without a model it cannot be spoken with now."""
+    spoken = [languages.code(language) for language in model.languages] if model else []
     return {
         "voice_id": voice_id,
         "name": name,
@@ -128,9 +130,10 @@ def _document(
         "settings": DEFAULTS,
         "samples": [],
         "available_for_tiers": [],
-        "high_quality_base_model_ids": [model.id],
+        "high_quality_base_model_ids": [model.id] if model else [],
         "verified_languages": [
-            {"language": language, "model_id": model.id} for language in dict.fromkeys(spoken)
+            {"language": language, "model_id": model.id if model else ""}
+            for language in dict.fromkeys(spoken)
         ],
         "is_owner": False,
         "is_legacy": voice_id in voices.PREMADE,

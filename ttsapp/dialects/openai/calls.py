@@ -50,7 +50,7 @@ OPENAI = Described(
             body={**of.form(voices.FIELDS, voices.FILES, ("name",)), **_MADE},
             refusals=(*of.FORMS, 504),
         ),
-        Call("get", "/audio/voices/{name}", "One of your voices", _VOICE),
+        Call("get", "/audio/voices/{name}", "A voice", _VOICE),
         Call("delete", "/audio/voices/{name}", "Delete a voice", of.document("id", "deleted")),
         Call(
             "get",

@@ -10,13 +10,16 @@ import msgspec
 from django.conf import settings
 
 from ttsapp import strict
-from ttsapp.dialects.openai import words
+from ttsapp.dialects.openai import inline, words
+from ttsapp.dialects.openai.asked_voices import speaker
+from ttsapp.dialects.openai.inline import Reference
 from ttsapp.dialects.openai.text import WISHES, wish
 from ttsapp.errors import ApiError, invalid
 from ttsapp.keys.authentication import Caller
-from ttsapp.speech import captions
-from ttsapp.speech.encoders import AudioFormat, audio_format
+from ttsapp.speech import asked_frames, captions
+from ttsapp.speech.encoders import FORMATS, AudioFormat, audio_format
 from ttsapp.speech.order import (
+    LEAD_SILENCE_MS,
     SEED,
     Order,
     check_instructions,
@@ -37,6 +40,7 @@ FIELDS: dict[str, Any] = {
     "model": str,
     "input": str,
     "voice": str | VoiceId,
+    "task_type": str,
     "instructions": str,
     "instruct": str,
     "response_format": str,
@@ -46,11 +50,17 @@ FIELDS: dict[str, Any] = {
     "speed": float,
     "language": str,
     "seed": SEED,
+    "max_new_tokens": asked_frames.ANSWER,
+    "initial_codec_chunk_frames": asked_frames.FIRST_CHUNK,
+    "trim_silence": bool,
+    "lead_silence_ms": LEAD_SILENCE_MS,
     "stream": bool,
     "word_timestamps": bool,
     **WISHES,
+    **inline.FIELDS,
 }
-REQUIRED = ("model", "input", "voice")
+# And the voice, where it is not described.
+REQUIRED = ("model", "input")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +70,8 @@ class SpeechBody:
 
     model: str
     input: str
-    voice: str
+    voice: str | None
+    task: str
     instructions: str
     audio: AudioFormat
     speed: float
@@ -71,13 +82,20 @@ class SpeechBody:
     is_whole: bool
     has_words: bool
     captions: str
+    max_frames: int
+    first_chunk: int
+    reference: Reference | None
+    keeps_silence: bool
+    lead_silence_ms: int
 
 
 def parse_speech(content_type: str, body: bytes) -> SpeechBody:
     """Raises ApiError 415 or 400, naming the field that is at fault."""
     fields = _typed_fields(content_type, body)
+    reference = inline.parse(fields)
     words.check(fields)
     name = fields.get("response_format", "mp3")
+    strict.check_choice(fields, "response_format", (*FORMATS, *captions.FORMATS))
     named = name if name in captions.FORMATS else ""
     audio = audio_format(
         "pcm" if named else name, fields.get("sample_rate"), fields.get("bit_rate")
@@ -89,11 +107,12 @@ def parse_speech(content_type: str, body: bytes) -> SpeechBody:
     is_sse, is_whole = fields.get("stream_format") == "sse", fields.get("stream") is False
     if is_sse and is_whole:
         raise invalid("Events are always streamed: drop stream or stream_format.", "stream")
-    voice = fields["voice"]
+    voice = fields.get("voice")
     return SpeechBody(
         model=fields["model"],
         input=fields["input"],
         voice=voice.id if isinstance(voice, VoiceId) else voice,
+        task=fields.get("task_type", ""),
         instructions=instructions,
         audio=audio,
         speed=fields.get("speed", 1.0),
@@ -104,12 +123,18 @@ def parse_speech(content_type: str, body: bytes) -> SpeechBody:
         is_whole=is_whole or bool(named),
         has_words=fields.get("word_timestamps", False) or bool(named),
         captions=named,
+        max_frames=fields.get("max_new_tokens", 0),
+        first_chunk=fields.get("initial_codec_chunk_frames", 0),
+        reference=reference,
+        keeps_silence=not fields.get("trim_silence", True),
+        lead_silence_ms=fields.get("lead_silence_ms", 0),
     )
 
 
 def order(request_id: UUID, caller: Caller, body: SpeechBody, catalogue: Catalogue) -> Order:
     """The body against what the engine serves. Raises ApiError for what it does not."""
-    model = catalogue.model(body.model)
+    asked = catalogue.model(body.model)
+    model, voice = speaker(catalogue, asked, body.voice, body.task, body.instructions)
     language = model.language(body.language)
     if body.has_words:
         field = "response_format" if body.captions else "word_timestamps"
@@ -119,7 +144,7 @@ def order(request_id: UUID, caller: Caller, body: SpeechBody, catalogue: Catalog
         caller=caller,
         transport="sse" if body.is_sse else "http",
         model=model,
-        voice=model.preset(body.voice),
+        voice=voice,
         response_format=body.captions or body.audio.name,
         sample_rate=body.audio.sample_rate,
         bit_rate=body.audio.bit_rate,
@@ -129,6 +154,10 @@ def order(request_id: UUID, caller: Caller, body: SpeechBody, catalogue: Catalog
         seed=body.seed,
         whole=body.is_whole,
         has_words=body.has_words,
+        max_frames=body.max_frames,
+        first_chunk=body.first_chunk,
+        keeps_silence=body.keeps_silence,
+        lead_silence_ms=body.lead_silence_ms,
     )
 
 
@@ -163,4 +192,4 @@ def _typed_fields(content_type: str, body: bytes) -> dict[str, Any]:
     if content_type.partition(";")[0].strip().lower() != "application/json":
         message = "Send the request as application/json."
         raise ApiError(415, "unsupported_media_type", message)
-    return strict.fields(body, FIELDS, REQUIRED, has_nulls=True)
+    return strict.fields(body, FIELDS, REQUIRED, has_nulls=True, needed=("voice",))

@@ -36,8 +36,21 @@ def voices(catalogue: Catalogue) -> dict[str, Any]:
     default = catalogue.default()
     if default is not None:
         stock = sorted(stock_voices(default).items())
-        data += [_stock(default, name, each) for name, each in stock if catalogue.shows(each)]
+        data += [_stock(default, name, each) for name, each in stock if _may_ask(catalogue, each)]
     return {"object": "list", "data": data}
+
+
+def voice(catalogue: Catalogue, name: str) -> dict[str, Any]:
+    """One of those, or one of the caller's own that cannot be spoken with now: its state says why.
+    Raises ApiError 404 on `voice`, or 503."""
+    for each in voices(catalogue)["data"]:
+        if each["id"].casefold() == name.casefold():
+            return dict(each)
+    model, found = catalogue.voice(name)
+    if isinstance(found, OwnVoice):
+        return own_voice(found)
+    assert model is not None, "what an engine has is told by the engine"
+    return _preset(model, found)
 
 
 def speech_request(tenant_id: int, request_id: UUID) -> dict[str, Any] | None:
@@ -85,6 +98,7 @@ def own_voice(voice: OwnVoice) -> dict[str, Any]:
         "native_language": voice.native_language,
         "description": voice.description,
         "languages": list(voice.served_by.languages) if voice.served_by else [],
+        "state": voice.state,
     }
 
 
@@ -119,5 +133,10 @@ def _preset(served: SpeechModel, preset: Preset) -> dict[str, Any]:
     }
 
 
-def _stock(served: SpeechModel, name: str, preset: Preset) -> dict[str, Any]:
-    return {**_preset(served, preset), "id": name, "type": "alias", "alias_of": preset.name}
+def _may_ask(catalogue: Catalogue, voice: Preset) -> bool:
+    return voice.is_usable if isinstance(voice, OwnVoice) else catalogue.shows(voice)
+
+
+def _stock(served: SpeechModel, name: str, voice: Preset) -> dict[str, Any]:
+    document = own_voice(voice) if isinstance(voice, OwnVoice) else _preset(served, voice)
+    return {**document, "id": name, "type": "alias", "alias_of": voice.name}

@@ -9,14 +9,23 @@ from uuid import UUID
 import msgspec
 
 from ttsapp import strict
-from ttsapp.dialects.openai import codec, words
+from ttsapp.dialects.openai import codec, uncloned, words
+from ttsapp.dialects.openai.asked_voices import speaker
 from ttsapp.errors import ApiError, invalid
 from ttsapp.keys.authentication import Caller
 from ttsapp.speech.encoders import audio_format
 from ttsapp.speech.events import Done, Event, Failed, Flushed, Report, Words
 from ttsapp.speech.feed import TextMode
-from ttsapp.speech.order import SEED, Order, check_instructions, check_speed, fresh_seed
+from ttsapp.speech.order import (
+    LEAD_SILENCE_MS,
+    SEED,
+    Order,
+    check_instructions,
+    check_speed,
+    fresh_seed,
+)
 from ttsapp.speech.prepared import live_text
+from ttsapp.speech.text.markup import markup
 from ttsapp.speech.text.prepare import Prepared
 from ttsapp.voices.catalogue import Catalogue
 
@@ -24,6 +33,7 @@ _START: dict[str, Any] = {
     "type": str,
     "model": str,
     "voice": str,
+    "task_type": str,
     "response_format": str,
     "sample_rate": int,
     "bit_rate": int,
@@ -31,15 +41,18 @@ _START: dict[str, Any] = {
     "language": str,
     "instructions": str,
     "seed": SEED,
+    "trim_silence": bool,
+    "lead_silence_ms": LEAD_SILENCE_MS,
     "mode": str,
     "apply_text_normalization": str,
+    "enable_ssml_parsing": bool | str,
     "lexicon": bool,
     "word_timestamps": bool,
 }
 PLAYED_MS = Annotated[int, msgspec.Meta(ge=0, le=86_400_000)]
-# Each message's fields, and those that it must have.
+# Each message's fields, and those that it must have; a voice too, where it is not described.
 _KINDS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
-    "start": (_START, ("type", "voice")),
+    "start": (_START, ("type",)),
     "text": ({"type": str, "text": str}, ("type", "text")),
     "flush": ({"type": str, "flush_id": str}, ("type",)),
     "end": ({"type": str}, ("type",)),
@@ -62,7 +75,10 @@ def parse(text: str) -> dict[str, Any]:
     if kind not in _KINDS:
         known = ", ".join(_KINDS)
         raise invalid(f"Unknown message type {kind[:50]!r}: send one of {known}.", "type")
-    return strict.fields(body, *_KINDS[kind])
+    try:
+        return strict.fields(body, *_KINDS[kind], needed=("voice",))
+    except ApiError as error:
+        raise uncloned.told(error) from None
 
 
 def order(request_id: UUID, caller: Caller, start: dict[str, Any], served: Catalogue) -> Order:
@@ -71,10 +87,13 @@ def order(request_id: UUID, caller: Caller, start: dict[str, Any], served: Catal
     audio = audio_format(name, start.get("sample_rate"), start.get("bit_rate"))
     check_speed(start.get("speed", 1.0))
     strict.check_choice(start, "mode", tuple(TextMode))
-    check_instructions(start.get("instructions", ""))
-    model = served.model(start["model"]) if "model" in start else served.default()
-    if model is None:
+    instructions = start.get("instructions", "")
+    check_instructions(instructions)
+    asked = served.model(start["model"]) if "model" in start else served.default()
+    if asked is None:
         raise ApiError(404, "model_not_found", "No model with voices is served.", field="model")
+    task = start.get("task_type", "")
+    model, voice = speaker(served, asked, start.get("voice"), task, instructions)
     language = model.language(start.get("language", "auto"))
     if has_words := start.get("word_timestamps", False):
         words.check_model(model, language, "word_timestamps")
@@ -83,16 +102,18 @@ def order(request_id: UUID, caller: Caller, start: dict[str, Any], served: Catal
         caller=caller,
         transport="ws",
         model=model,
-        voice=model.preset(start["voice"]),
+        voice=voice,
         response_format=name,
         sample_rate=audio.sample_rate,
         bit_rate=audio.bit_rate,
         speed=start.get("speed", 1.0),
         language=language,
-        instructions=start.get("instructions", ""),
+        instructions=instructions,
         seed=start["seed"] if "seed" in start else fresh_seed(),
         text_field="text",
         has_words=has_words,
+        keeps_silence=not start.get("trim_silence", True),
+        lead_silence_ms=start.get("lead_silence_ms", 0),
     )
 
 
@@ -103,8 +124,19 @@ async def prepare(start: dict[str, Any], order: Order) -> Callable[[str], Prepar
     if is_normalised and start.get("mode") == TextMode.TOKEN:
         message = "Only whole sentences can be normalised: leave mode out, or send off."
         raise invalid(message, "apply_text_normalization")
+    asked = start.get("enable_ssml_parsing", False)
+    if asked not in (False, "pauses"):
+        message = 'enable_ssml_parsing may be false or "pauses": growing text is no document.'
+        raise invalid(message, "enable_ssml_parsing")
+    if start.get("mode") == TextMode.TOKEN:
+        for field in ("enable_ssml_parsing", "lead_silence_ms"):
+            if start.get(field):
+                message = f"Only whole sentences can have pauses: leave mode or {field} out."
+                raise invalid(message, field)
     has_lexicon = start.get("lexicon", True)
-    return await live_text(order, is_normalised=is_normalised, has_lexicon=has_lexicon)
+    return await live_text(
+        order, is_normalised=is_normalised, has_lexicon=has_lexicon, markup=markup(asked)
+    )
 
 
 def accepted(order: Order) -> str:

@@ -1,5 +1,6 @@
 from django.urls import path
 
+from ttsapp.dialects.door import nothing_here
 from ttsapp.dialects.openai import views, voices
 
 urlpatterns = [
@@ -15,5 +16,5 @@ urlpatterns = [
     path("/text/preview", views.text_preview),
     path("/models", views.models),
     path("/models/<path:name>", views.model),
-    path("/<path:rest>", views.nothing_here),
+    path("/<path:rest>", nothing_here),
 ]

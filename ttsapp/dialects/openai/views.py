@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from uuid import UUID
 
@@ -11,7 +12,7 @@ from django.http.response import HttpResponseBase
 from ttsapp import database
 from ttsapp.dialects import door
 from ttsapp.dialects.door import endpoint
-from ttsapp.dialects.openai import codec, documents, events, text, timed
+from ttsapp.dialects.openai import codec, documents, events, inline, text, timed
 from ttsapp.dialects.openai.dialect import OPENAI
 from ttsapp.errors import ApiError
 from ttsapp.http import json_response, request_id
@@ -21,6 +22,7 @@ from ttsapp.keys.tokens import Scope
 from ttsapp.speech import answers, captions
 from ttsapp.speech.prepared import whole_text
 from ttsapp.speech.session import Session
+from ttsapp.voices import fields
 from ttsapp.voices.selectors import catalogue, listed
 
 
@@ -60,9 +62,6 @@ async def root(request: HttpRequest) -> HttpResponse:
     return json_response({"object": "api", "name": "parlance"})
 
 
-nothing_here = door.nothing_here(OPENAI)
-
-
 async def _spoken(session: Session) -> HttpResponseBase:
     order = session.order
     if order.response_format in captions.FORMATS:
@@ -80,7 +79,12 @@ async def _understand(request: HttpRequest, caller: Caller) -> Session:
     """The order and its text, prepared. A refusal goes into the tenant's request log."""
     try:
         body = codec.parse_speech(request.META.get("CONTENT_TYPE", ""), request.body)
-        order = codec.order(request_id(), caller, body, await catalogue(caller))
+        served = await catalogue(caller)
+        if body.reference is not None:
+            language = fields.language("" if body.language == "auto" else body.language)
+            name, served = await inline.spoken_with(caller, body.reference, language)
+            body = replace(body, voice=name, task="")
+        order = codec.order(request_id(), caller, body, served)
         prepared = await whole_text(order, body.input, body.wish)
     except ApiError as error:
         door.note_refusal(caller, "http", error)

@@ -12,16 +12,14 @@ from ttsapp import database
 from ttsapp.dialects.door import endpoint
 from ttsapp.dialects.openai import documents
 from ttsapp.dialects.openai.dialect import OPENAI
-from ttsapp.errors import ApiError, invalid
+from ttsapp.errors import ApiError, invalid, voice_error
 from ttsapp.http import json_response
 from ttsapp.keys.authentication import Caller
 from ttsapp.tenants import selectors as tenants
 from ttsapp.voices import bound, selectors, uploads
-from ttsapp.voices.catalogue import Catalogue
 from ttsapp.voices.clips.evidence import evidence_of
 from ttsapp.voices.models import Consent, Voice
-from ttsapp.voices.own import OwnVoice
-from ttsapp.voices.selectors import catalogue, listed
+from ttsapp.voices.selectors import listed, visible
 from ttsapp.voices.services import cloning, consents, designing, registry
 from ttsapp.voices.uploads import Form
 
@@ -39,14 +37,17 @@ async def voices(request: HttpRequest, caller: Caller) -> HttpResponseBase:
     if request.method == "GET":
         return json_response(documents.voices(await listed(caller)))
     made = await _make(request, caller)
-    served = await catalogue(replace(caller, shelf=None))
-    return json_response(documents.own_voice(_own(served, made.public_id)))
+    served = await visible(replace(caller, shelf=None, rules=None))
+    return json_response(documents.voice(served, made.public_id))
 
 
 @endpoint(OPENAI, "GET", "DELETE")
 async def voice(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
     if request.method == "GET":
-        return json_response(documents.own_voice(_own(await listed(caller), name)))
+        try:
+            return json_response(documents.voice(await visible(caller), name))
+        except ApiError as error:
+            raise voice_error(error, "voice_id") from None
     row = await database.read(bound.voice_of, caller, name)
     if row is None:
         raise _unknown_voice(name)
@@ -108,20 +109,17 @@ async def _make(request: HttpRequest, caller: Caller) -> Voice:
     text, consent = sent.text("ref_text"), sent.text("consent")
     await cloning.agreed(tenant, consent, _NAMES.consent)
     recording = await sent.recording("audio_sample", "ref_audio")
-    return await cloning.clone(caller.actor, tenant, said, consent, recording, text, names=_NAMES)
+    names = replace(_NAMES, recording="ref_audio") if sent.text("ref_audio") else _NAMES
+    return await cloning.clone(caller.actor, tenant, said, consent, recording, text, names=names)
 
 
 def _sent(request: HttpRequest) -> Form:
     if request.content_type == "application/json":
         return uploads.json_form(request.read(), FIELDS, ("name",))
+    if request.content_type != "multipart/form-data":
+        message = "Send the request as multipart/form-data or application/json."
+        raise ApiError(415, "unsupported_media_type", message)
     return uploads.form(request, FIELDS, FILES)
-
-
-def _own(served: Catalogue, name: str) -> OwnVoice:
-    found = next((voice for voice in served.own if voice.name == name), None)
-    if found is None:
-        raise _unknown_voice(name)
-    return found
 
 
 def _unknown_voice(name: str) -> ApiError:

@@ -29,11 +29,11 @@ class Encoding:
 
     Calls follow one another: a new one only after the one before has returned."""
 
-    def __init__(self, audio: AudioFormat, speed: float = 1.0) -> None:
+    def __init__(self, audio: AudioFormat, speed: float = 1.0, volume: float = 1.0) -> None:
         self.audio = audio
-        self._speed = speed
+        self._speed, self._volume = speed, volume
         self._encoder: Encoder | None = None
-        self._cost = _cost(audio, speed)
+        self._cost = _cost(audio, speed, volume)
         # Opening one of FFmpeg's codecs takes longer than encoding a chunk.
         self._is_plain = audio.name not in _COSTS
 
@@ -58,7 +58,7 @@ class Encoding:
 
     def _opened(self) -> Encoder:
         if self._encoder is None:
-            self._encoder = encoder(self.audio, self._speed)
+            self._encoder = encoder(self.audio, self._speed, self._volume)
         return self._encoder
 
 
@@ -81,11 +81,11 @@ class WholeEncoding:
 
     Calls follow one another: a new one only after the one before has returned."""
 
-    def __init__(self, audio: AudioFormat, speed: float = 1.0) -> None:
-        self._open = partial(FileEncoder, audio, speed)
+    def __init__(self, audio: AudioFormat, speed: float = 1.0, volume: float = 1.0) -> None:
+        self._open = partial(FileEncoder, audio, speed, volume)
         self._file: FileEncoder | None = None
         self._waiting = bytearray()
-        self._cost = _cost(audio, speed)
+        self._cost = _cost(audio, speed, volume)
         self._is_plain = audio.name not in _COSTS
 
     async def push(self, pcm: bytes) -> None:
@@ -114,9 +114,9 @@ class WholeEncoding:
         return self._encode().finish()
 
 
-def _cost(audio: AudioFormat, speed: float) -> float:
+def _cost(audio: AudioFormat, speed: float, volume: float) -> float:
     cost = _COSTS.get(audio.name, _PLAIN_COST)
-    if audio.name == "pcm" and audio.sample_rate == SAMPLE_RATE:
+    if audio.name == "pcm" and audio.sample_rate == SAMPLE_RATE and volume == 1.0:
         cost = 0.0
     if audio.sample_rate != SAMPLE_RATE:
         cost += _RESAMPLING_COST

@@ -1,4 +1,4 @@
-"""Speed, sample rate, codec: what every chunk goes through, in that order."""
+"""Volume, speed, sample rate, codec: what every chunk goes through, in that order."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ttsapp.speech.encoders.plain import Raw, Wav
 from ttsapp.speech.encoders.resample import Resampler
 from ttsapp.speech.encoders.samples import SAMPLE_RATE, Aligner, Samples, from_pcm
 from ttsapp.speech.encoders.speed import Speed
+from ttsapp.speech.encoders.volume import Volume
 
 
 class Encoder(Protocol):
@@ -83,13 +84,16 @@ class Chain:
         return self._codec.push(samples)
 
 
-def encoder(audio: AudioFormat, speed: float = 1.0) -> Encoder:
-    """For a stream whose length is not known. `speed`: 0.25 to 4, the pitch is kept."""
-    return Chain(stages(audio, speed), codec(audio))
+def encoder(audio: AudioFormat, speed: float = 1.0, volume: float = 1.0) -> Encoder:
+    """For a stream whose length is not known. `speed`: 0.25 to 4, the pitch is kept. `volume`: what
+    each sample is multiplied with."""
+    return Chain(stages(audio, speed, volume), codec(audio))
 
 
-def stages(audio: AudioFormat, speed: float) -> list[_Stage]:
+def stages(audio: AudioFormat, speed: float, volume: float = 1.0) -> list[_Stage]:
     found: list[_Stage] = []
+    if volume != 1.0:
+        found.append(Volume(volume))
     if speed != 1.0:
         found.append(Speed(speed))
     if audio.sample_rate != SAMPLE_RATE:

@@ -13,11 +13,12 @@ class FileEncoder:
     """`push` for each piece of the engine's PCM, cut anywhere, then `finish` once: its true length
     is in the header where the format has a place for it. Holds what it has made, once."""
 
-    def __init__(self, audio: AudioFormat, speed: float = 1.0) -> None:
+    def __init__(self, audio: AudioFormat, speed: float = 1.0, volume: float = 1.0) -> None:
         self._audio = audio
         made = codec(audio, is_file=True)
         self._wav = made if isinstance(made, Wav) else None
-        self._chain = Chain(stages(audio, speed), Raw(self._wav.encoding) if self._wav else made)
+        whole = Raw(self._wav.encoding) if self._wav else made
+        self._chain = Chain(stages(audio, speed, volume), whole)
         self._out = io.BytesIO()
         self._out.write(self._wav_header(0) if self._wav else self._chain.header())
 

@@ -54,6 +54,12 @@ def content_types() -> tuple[str, ...]:
     return tuple(dict.fromkeys(kind.content_type for kind in _KINDS.values()))
 
 
+def content_type(name: str) -> str | None:
+    """Of a format's name as it was once asked for; None where none is known."""
+    kind = _KINDS.get(name)
+    return kind.content_type if kind else None
+
+
 # Kilobits that each version of MPEG audio allows, and the usual one.
 _MPEG: dict[str, tuple[tuple[int, ...], int]] = {
     "1": ((32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320), 128),

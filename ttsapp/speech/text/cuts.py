@@ -12,6 +12,7 @@ _SPACE = re.compile(r"\s+")
 # A blank, a dash and a blank.
 _LONGEST_MARK = 3
 _JOINERS = "\u200c\u200d"
+_TAGS = ("<break", "[pause")
 _NEVER_FIRST = frozenset("。！？，、；：．,.;:!?…）」』】》〉)]}”’'\"%‰°")
 
 
@@ -26,8 +27,15 @@ def cut(text: str, first: int, origin: int, limit: int, content: int | None) -> 
     half = max(low, origin + limit // 2)
     for pattern, begin in ((_STRONG, half), (_CLAUSE, low), (_SPACE, low)):
         if found := _last(pattern, text, begin, high):
-            return found
+            return _before_tag(text, found, low)
     return _between_characters(text, low, min(high, len(text)))
+
+
+def _before_tag(text: str, place: int, low: int) -> int:
+    """No piece ends inside of a tag for a pause."""
+    opened = max(text.rfind(tag, low + 1, place) for tag in _TAGS)
+    inside = opened >= 0 and not any(mark in text[opened:place] for mark in ">]")
+    return opened if inside else place
 
 
 def _last(pattern: re.Pattern[str], text: str, low: int, high: int) -> int:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+from ttsapp.speech.text import agreement, roman
+from ttsapp.speech.text import fractions as parts
+from ttsapp.speech.text.fractions import fractions
 from ttsapp.speech.text.locales import Currency, Locale, cardinal, ordinal
 from ttsapp.speech.text.numbers import European
 from ttsapp.speech.text.rules import Rule, rule
@@ -37,6 +42,46 @@ LOCALE = Locale(
     plus="plus",
     percent="pour cent",
     money_and="",
+    agree=agreement.french,
+    ratio="à",
+    by="sur",
+    dot="point",
+    less="inférieur à",
+    more="supérieur à",
+    powers={"²": "au carré", "³": "au cube"},
+    per={
+        "mois": "par mois",
+        "an": "par an",
+        "année": "par année",
+        "semaine": "par semaine",
+        "jour": "par jour",
+        "j": "par jour",
+        "nuit": "par nuit",
+        "heure": "par heure",
+        "h": "par heure",
+        "min": "par minute",
+        "s": "par seconde",
+        "personne": "par personne",
+        "kg": "le kilogramme",
+        "l": "le litre",
+        "L": "le litre",
+        "km": "par kilomètre",
+        "m²": "le mètre carré",
+    },
+    numbering={
+        "p.": "page",
+        "pp.": "pages",
+        "art.": "article",
+        "chap.": "chapitre",
+        "fig.": "figure",
+        "vol.": "volume",
+        "tél.": "téléphone",
+        "Tél.": "Téléphone",
+        "§": "paragraphe",
+        "~": "environ",
+        "≈": "environ",
+        "±": "plus ou moins",
+    },
     months=MONTHS,
     month_names=_MONTH_NAMES,
     date=_date,
@@ -51,9 +96,14 @@ LOCALE = Locale(
         "CHF": Currency("franc suisse", "francs suisses", *_CENT),
     },
     scales={
+        "k": ("mille", "mille"),
+        "M": ("million de", "millions de"),
+        "Md": ("milliard de", "milliards de"),
+        "Mds": ("milliard de", "milliards de"),
         "million": ("million de", "millions de"),
-        "millions": ("million d'", "millions d'"),
-        "milliards": ("milliard d'", "milliards d'"),
+        "millions": ("million de", "millions de"),
+        "milliard": ("milliard de", "milliards de"),
+        "milliards": ("milliard de", "milliards de"),
     },
     units={
         "km": ("kilomètre", "kilomètres"),
@@ -67,6 +117,27 @@ LOCALE = Locale(
         "L": ("litre", "litres"),
         "ml": ("millilitre", "millilitres"),
         "m²": ("mètre carré", "mètres carrés"),
+        "m2": ("mètre carré", "mètres carrés"),
+        "m³": ("mètre cube", "mètres cubes"),
+        "m3": ("mètre cube", "mètres cubes"),
+        "ha": ("hectare", "hectares"),
+        "t": ("tonne", "tonnes"),
+        "mg": ("milligramme", "milligrammes"),
+        "cl": ("centilitre", "centilitres"),
+        "W": ("watt", "watts"),
+        "V": ("volt", "volts"),
+        "mAh": ("milliampère-heure", "milliampères-heures"),
+        "Hz": ("hertz", "hertz"),
+        "MHz": ("mégahertz", "mégahertz"),
+        "dB": ("décibel", "décibels"),
+        "To": ("téraoctet", "téraoctets"),
+        "Ko": ("kilooctet", "kilooctets"),
+        "Mo/s": ("mégaoctet par seconde", "mégaoctets par seconde"),
+        "Mbit/s": ("mégabit par seconde", "mégabits par seconde"),
+        "m/s": ("mètre par seconde", "mètres par seconde"),
+        "kcal": ("kilocalorie", "kilocalories"),
+        "MB": ("mégaoctet", "mégaoctets"),
+        "GB": ("gigaoctet", "gigaoctets"),
         "km²": ("kilomètre carré", "kilomètres carrés"),
         "°C": ("degré Celsius", "degrés Celsius"),
         "°": ("degré", "degrés"),
@@ -119,6 +190,26 @@ LOCALE = Locale(
     fractions={"½": "un demi", "¼": "un quart", "¾": "trois quarts"},
 )
 _EUROPEAN = European(LOCALE)
+_RULERS = (
+    "Louis|Charles|Henri|François|Philippe|Jean|Jean-Paul|Paul|Pie|Benoît|Napoléon|Guillaume|Édouard"
+    "|Edouard|Élisabeth|Elisabeth|Catherine|Frédéric|Georges|Alexandre|Nicolas|Léopold|Albert"
+    "|Ramsès|Léon|Grégoire|Clément|Innocent|Pierre|Isabelle|Joseph|Maximilien|Ferdinand"
+)
+_COUNTED = "[Cc]hapitre|[Tt]ome|[Pp]artie|[Aa]cte|[Ss]cène|[Ll]ivre|[Vv]olume|[Aa]rticle|[Tt]itre"
+
+
+def _roman(match: re.Match[str]) -> str:
+    value = roman.value(match["v"])
+    return f"{match['n']} {'premier' if value == 1 else cardinal(value, 'fr')}"
+
+
+def _counted(match: re.Match[str]) -> str | None:
+    """une page, vingt et une pages; None where the noun makes no difference."""
+    words = LOCALE.written(match["v"])
+    said = agreement.french(words, match["n"])
+    return said if said != words and match["n"] not in ("livre", "livres") else None
+
+
 _FEMININE = {"1re": "première", "1ère": "première"}
 
 RULES: list[Rule] = [
@@ -131,23 +222,60 @@ RULES: list[Rule] = [
             for pair in m[0].replace(".", " ").split()
         ),
     ),
+    rule(
+        "telephone",
+        r"(?<![\w.,])0 ?8\d{2}(?: \d{2,3}){2,3}(?!\w)",
+        lambda m: LOCALE.digits(m[0]),
+    ),
     *_EUROPEAN.phones(),
+    rule(
+        "date",
+        r"(?P<before>\b(?:[Ll]e|[Dd]u|[Aa]u) )(?P<d>[0-3]?\d)/(?P<m>[01]?\d)(?![\w/]| d[eu'’])",
+        lambda m: (
+            f"{m['before']}{_date(int(m['d']), int(m['m']), None)}"
+            if 1 <= int(m["m"]) <= 12
+            else None
+        ),
+    ),
     *_EUROPEAN.dates(),
     rule(
+        "phrase", r"(?<![\w/])24 ?h/24(?![\w/])", lambda m: "vingt-quatre heures sur vingt-quatre"
+    ),
+    rule("phrase", r"(?<![\w/])24/7(?![\w/])", lambda m: "vingt-quatre heures sur vingt-quatre"),
+    rule(
         "time",
-        r"(?<![\w:.,])(?P<hour>[01]?\d|2[0-4]) ?h(?: ?(?P<min>[0-5]\d))?\b",
+        r"(?<![\w:.,])(?P<h1>[01]?\d|2[0-4]) ?h ?(?P<m1>[0-5]\d)? ?[-–] ?"
+        r"(?P<h2>[01]?\d|2[0-4]) ?h ?(?P<m2>[0-5]\d)?\b",
+        lambda m: " à ".join(_time(int(m[f"h{end}"]), int(m[f"m{end}"] or 0), "") for end in "12"),
+    ),
+    rule(
+        "time",
+        r"(?<![\w:.,])(?P<hour>[01]?\d|2[0-4]) ?h(?: ?(?P<min>[0-5]\d)(?! ?min))?\b",
         lambda m: _time(int(m["hour"]), int(m["min"] or 0), ""),
     ),
     *_EUROPEAN.times(),
+    rule("phrase", r"(?<![\w/])7 ?j/7(?![\w/])", lambda m: "sept jours sur sept"),
+    rule("per", r"(?<=\w)/100 ?km\b", lambda m: " aux cent kilomètres"),
     *_EUROPEAN.money(),
     *_EUROPEAN.measures(),
     rule("ordinal", r"(?<!\w)(?:1re|1ère)\b", lambda m: _FEMININE[m[0]]),
     rule(
         "ordinal",
-        r"(?<![\w.,])(?P<v>\d{1,3})(?:er|e|ème|nd|nde)\b",
-        lambda m: ordinal(int(m["v"]), "fr"),
+        r"(?<![\w.,])(?P<v>\d{1,3})(?:er|e|ème|nd|nde)(?P<s>s?)\b",
+        lambda m: ordinal(int(m["v"]), "fr") + m["s"],
     ),
+    rule(
+        "ordinal",
+        rf"\b(?!L)(?P<v>{roman.ANY})(?:e|ème|er)\b",
+        lambda m: ordinal(roman.value(m["v"]), "fr"),
+    ),
+    rule("roman numeral", rf"\b(?P<n>{_RULERS}|{_COUNTED}) (?P<v>{roman.ANY})\b(?!['’])", _roman),
+    fractions("fr", parts.french, parts.french_mixed),
     rule("numbering", r"\b[nN]° ?(?P<v>\d+)", lambda m: f"numéro {cardinal(int(m['v']), 'fr')}"),
+    *_EUROPEAN.decimals(),
+    rule(
+        "number", rf"{_EUROPEAN.before}(?P<v>{_EUROPEAN.whole})(?= (?P<n>[a-zà-ÿ]{{3,}}))", _counted
+    ),
     *_EUROPEAN.plain(),
     *_EUROPEAN.words(),
 ]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from num2words import num2words
+
+_SWAPPED = str.maketrans(",.", ".,")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +47,26 @@ class Locale:
     to: str
     web: Mapping[str, str]
     day_first: bool = True
-    one: str = ""
     # What a day may be written with in front of it, and behind it.
     before_day: str = ""
     after_day: str = ""
     fractions: Mapping[str, str] = field(default_factory=dict)
+    # Between the numbers of a ratio, of a product and of a version.
+    ratio: str = ""
+    by: str = ""
+    dot: str = ""
+    per: Mapping[str, str] = field(default_factory=dict)
+    less: str = ""
+    more: str = ""
+    powers: Mapping[str, str] = field(default_factory=dict)
+    # Short words before a number.
+    numbering: Mapping[str, str] = field(default_factory=dict)
+    # What may part day, month and a year of two digits.
+    date_marks: str = "/"
+    # A number in words, as it is before a noun.
+    agree: Callable[[str, str], str] = lambda words, noun: words
+    # "a ten dollar bill": what is measured has no plural before another noun.
+    is_attributive: bool = False
 
     def number(self, value: int) -> str:
         return cardinal(value, self.code)
@@ -61,7 +79,7 @@ class Locale:
     def written(self, text: str) -> str:
         """The words for a number as it is written in the language, sign and decimals included."""
         sign, text = ("-", text[1:]) if text[:1] == "-" else ("", text)
-        whole, _, decimals = text.partition(self.decimal)
+        whole, _, decimals = self.own(text).partition(self.decimal)
         whole = "".join(char for char in whole if char.isdigit())
         words = self.number(int(whole or "0"))
         if decimals:
@@ -70,15 +88,24 @@ class Locale:
 
     def counted(self, text: str, one: str, many: str) -> str:
         """A number and what it counts."""
-        if text == "1":
-            return f"{self.one or self.number(1)} {one}"
-        return f"{self.written(text)} {many}"
+        noun = one if text == "1" else many
+        return f"{self.agree(self.written(text), noun)} {noun}"
+
+    def own(self, text: str) -> str:
+        """As written here, of a number whose comma and full stop have changed places."""
+        foreign = "," if self.decimal == "." else "."
+        is_swapped = -1 < text.find(self.decimal) < text.find(foreign)
+        return text.translate(_SWAPPED) if is_swapped else text
 
 
 @lru_cache(maxsize=4096)
 def cardinal(value: int, code: str) -> str:
-    words: str = num2words(value, lang=code)
-    return words.replace(",", "")
+    words: str = num2words(value, lang=code).replace(",", "")
+    if code == "es":
+        # It leaves "veintiuno mil", which nobody says.
+        words = re.sub(r"veintiuno (?=mil)", "veintiún ", words)
+        words = re.sub(r"\buno (?=mil)", "un ", words)
+    return words
 
 
 @lru_cache(maxsize=1024)

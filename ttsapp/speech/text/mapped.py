@@ -8,22 +8,6 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """`text`: what stands in the original from `start` to `end`, but for markup in between;
-    `goes_on`: no blank follows it there; `is_reworded`: it is said in other words."""
-
-    text: str
-    start: int
-    end: int
-    goes_on: bool
-    is_reworded: bool
-
-    @classmethod
-    def of(cls, original: str, start: int, end: int) -> Written:
-        return Mapped.of(original).written(original, start, end)
-
-
-@dataclass(frozen=True, slots=True)
 class Mapped:
     """Character `i` of `text` stands for `original[starts[i]:ends[i]]`; code points throughout."""
 
@@ -58,17 +42,6 @@ class Mapped:
         if start >= end:
             return (0, 0)
         return min(self.starts[start:end]), max(self.ends[start:end])
-
-    def written(self, original: str, start: int, end: int) -> Written:
-        """What `text[start:end]` was written as in the original."""
-        first, last = self.range(start, end)
-        pieces, place = [], first
-        for begins, ends in zip(self.starts[start:end], self.ends[start:end], strict=True):
-            pieces.append(original[max(begins, place) : ends])
-            place = max(place, ends)
-        goes_on = original[last : last + 1].strip() != ""
-        is_reworded = self.text[start:end] != original[first:last]
-        return Written("".join(pieces).strip(), first, last, goes_on, is_reworded)
 
     def edited(self, edits: Iterable[tuple[int, int, str]]) -> Mapped:
         """With `text[start:end]` replaced, for each edit; they are in order and do not overlap."""

@@ -12,13 +12,19 @@ from ttsapp.speech.text.mapped import Mapped
 LONGEST_PAUSE_MS = 10_000
 # Of a whole text: silence costs its sender nothing.
 LONGEST_SILENCE_MS = 60_000
+TOO_SILENT = (
+    f"The pauses of a text may have {LONGEST_SILENCE_MS // 1000} s in all: shorten them, or send "
+    "the text in several requests."
+)
 
 
 class Markup(StrEnum):
-    """How tags in a text are taken: as text, pauses alone, or all of our SSML."""
+    """How tags in a text are taken: as text, pauses alone with the rest as text or refused, or all
+    of our SSML."""
 
     NONE = "none"
     PAUSES = "pauses"
+    PAUSES_ONLY = "pauses only"
     SSML = "ssml"
 
 
@@ -36,6 +42,7 @@ _PAUSE_TAG = re.compile(
     r"\[pause(?:\s+(?P<a>[^\]\n]{1,20}))?\]|<break(?:\s+time\s*=\s*(?P<q>[\"'])(?P<b>.{0,20}?)(?P=q))?\s*/?>",
     re.IGNORECASE,
 )
+_TAG = re.compile(r"</?[a-z][\w:-]{0,30}(?:\s[^<>]{0,200})?/?>", re.IGNORECASE)
 _USUAL_PAUSE_MS = 500
 
 
@@ -71,10 +78,10 @@ def plain(text: str) -> list[Run]:
     return [Words(Mapped.of(text))]
 
 
-def with_pauses(text: str, field: str) -> list[Run]:
+def with_pauses(text: str, field: str, *, is_strict: bool = False) -> list[Run]:
     """`[pause]`, `[pause 700ms]`, `<break time="0.7s"/>` in text that is otherwise plain.
 
-    Raises ApiError 400 naming the place of a time that is none."""
+    Raises ApiError 400 naming the place of a time that is none, or (`is_strict`) of another tag."""
     runs: list[Run] = []
     place = 0
     for match in _PAUSE_TAG.finditer(text):
@@ -86,7 +93,16 @@ def with_pauses(text: str, field: str) -> list[Run]:
         place = match.end()
     if place < len(text):
         runs.append(Words(Mapped.of(text[place:], place)))
+    if is_strict:
+        _refuse_tags(runs, field)
     return runs
+
+
+def _refuse_tags(runs: list[Run], field: str) -> None:
+    for run in runs:
+        if isinstance(run, Words) and (found := _TAG.search(run.text.text)):
+            message = f'{found[0][:30]!r} is not offered here: <break time="1s"/> is.'
+            raise refused(field, run.text.starts[found.start()], message)
 
 
 def time(asked: str, place: int, field: str) -> int:
@@ -108,9 +124,7 @@ def check_silence(runs: list[Run], field: str) -> None:
             continue
         left -= run.milliseconds
         if left < 0:
-            message = f"The pauses of a text may have {LONGEST_SILENCE_MS // 1000} s in all: "
-            message += "shorten them, or send the text in several requests."
-            raise refused(field, run.start, message)
+            raise refused(field, run.start, TOO_SILENT)
 
 
 def refused(field: str, place: int, message: str) -> ApiError:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from ttsapp.speech.text import languages, ssml
 from ttsapp.speech.text.charges import Charges
 from ttsapp.speech.text.clean import clean
 from ttsapp.speech.text.detect import detect
 from ttsapp.speech.text.lexicon import EMPTY, Lexicon
-from ttsapp.speech.text.mapped import Mapped, Written
+from ttsapp.speech.text.mapped import Mapped
 from ttsapp.speech.text.markup import (
     Markup,
     Pause,
@@ -25,6 +26,7 @@ from ttsapp.speech.text.reading import read_as
 from ttsapp.speech.text.rules import applied
 from ttsapp.speech.text.segments import DEFAULT_LIMIT, split
 from ttsapp.speech.text.sentences import SPEAKABLE
+from ttsapp.speech.text.tokens import Token, tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,8 @@ class TextOptions:
 @dataclass(frozen=True, slots=True)
 class PreparedSegment:
     """`text` is what the engine is given, after `pause_ms` of silence, at `rate` times its speed.
-    `start` and `end`: the part of the original, `whole`, that it stands for; `characters`: its
-    share of the charge."""
+    `start` and `end`: the part of the original that it stands for; `characters`: its share of the
+    charge; `seen`: its share of what is `shown` of the whole text, which is all but markup."""
 
     text: str
     mapped: Mapped
@@ -54,25 +56,24 @@ class PreparedSegment:
     start: int
     end: int
     characters: int
-    whole: str
+    shown: Mapped
+    seen: tuple[int, int]
 
-    def original(self, start: int, end: int) -> tuple[int, int]:
-        """The range of the original that `text[start:end]` stands for."""
-        return self.mapped.range(start, end)
-
-    def written(self, start: int, end: int) -> Written:
-        """What `text[start:end]` was written as, without markup."""
-        return self.mapped.written(self.whole, start, end)
+    def tokens(self) -> list[Token]:
+        """The words that it is written as, and what is not spoken between them."""
+        return tokens(self.shown, *self.seen)
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """`characters`: what is charged, the sum of its segments' unless it has none."""
+    """`characters`: what is charged, the sum of its segments' unless it has none. `options`: by
+    which it was made of the text."""
 
     segments: tuple[PreparedSegment, ...]
     characters: int
     language: str
     final_pause_ms: int = 0
+    options: TextOptions = TextOptions()
 
 
 def prepare(text: str, options: TextOptions) -> Prepared:
@@ -98,15 +99,25 @@ def prepare(text: str, options: TextOptions) -> Prepared:
     is_plain = options.markup is Markup.NONE and not replaced
     charges = Charges.whole(text) if is_plain else Charges.of(runs, replaced)
     shares = charges.shares([mapped for mapped, _, _ in parts])
-    segments = tuple(_segment(text, *each) for each in zip(parts, shares, strict=True))
-    return Prepared(segments, charges.total, language, pause)
+    spans = [mapped.range(0, len(mapped.text)) for mapped, _, _ in parts]
+    shown = _shown(runs, text)
+    segments = tuple(
+        PreparedSegment(mapped.text, mapped, pause, rate, *span, share, shown, seen)
+        for (mapped, pause, rate), span, share, seen in zip(
+            parts, spans, shares, _seen(shown, spans), strict=True
+        )
+    )
+    return Prepared(segments, charges.total, language, pause, options)
 
 
 def _runs(text: str, options: TextOptions) -> list[Run]:
     if options.markup is Markup.NONE:
         return plain(text)
-    is_ssml = options.markup is Markup.SSML
-    runs = (ssml.parse if is_ssml else with_pauses)(text, options.field)
+    if options.markup is Markup.SSML:
+        runs = ssml.parse(text, options.field)
+    else:
+        is_strict = options.markup is Markup.PAUSES_ONLY
+        runs = with_pauses(text, options.field, is_strict=is_strict)
     check_silence(runs, options.field)
     return runs
 
@@ -170,7 +181,28 @@ def _parts(text: Mapped, language: str, limit: int) -> list[Mapped]:
     return parts
 
 
-def _segment(whole: str, part: tuple[Mapped, int, float], characters: int) -> PreparedSegment:
-    mapped, pause, rate = part
-    start, end = mapped.range(0, len(mapped.text))
-    return PreparedSegment(mapped.text, mapped, pause, rate, start, end, characters, whole)
+def _shown(runs: list[Run], text: str) -> Mapped:
+    """The text as it is read: without tags, and with the words that an alias is said for."""
+    if len(runs) == 1 and isinstance(runs[0], Words):
+        return runs[0].text
+    parts = []
+    for run in runs:
+        if isinstance(run, Pause):
+            parts.append(Mapped.instead(" ", run.start, run.end))
+        elif run.is_alias:
+            start, end = run.text.range(0, len(run.text.text))
+            parts.append(Mapped.of(text[start:end], start))
+        else:
+            parts.append(run.text)
+    return Mapped.joined(parts)
+
+
+def _seen(shown: Mapped, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Each segment's share of what is shown. Signs between two that nobody says belong to the
+    first, but for those on the second one's own line."""
+    bounds = [0]
+    for (_, end), (start, _) in pairwise(spans):
+        place = bisect_left(shown.starts, start)
+        line = shown.text.rfind("\n", bisect_left(shown.starts, end), place) + 1
+        bounds.append(max(line or place, bounds[-1]))
+    return list(pairwise([*bounds, len(shown.text)])) if spans else []

@@ -26,12 +26,14 @@ def rule(kind: str, pattern: str, say: Callable[[re.Match[str]], str | None]) ->
 def applied(text: Mapped, rules: Sequence[Rule]) -> Mapped:
     """What one rule has put into words, no later one touches."""
     edits: list[tuple[int, int, str]] = []
+    taken = bytearray(len(text.text))
     for each in rules:
         for match in each.pattern.finditer(text.text):
             start, end = match.span()
-            if any(start < other_end and other < end for other, other_end, _ in edits):
+            if any(taken[start:end]):
                 continue
             words = each.say(match)
             if words is not None and words != match[0]:
                 edits.append((start, end, words))
+                taken[start:end] = b"\1" * (end - start)
     return text.edited(sorted(edits))

@@ -26,6 +26,11 @@ def split(text: str, language: str = languages.AUTO, limit: int = DEFAULT_LIMIT)
     return _merged(_units(text, languages.code(language), limit), limit)
 
 
+def sentences(text: str, language: str = languages.AUTO) -> list[str]:
+    """The text by its sentences, none of which is cut; joined they are the text."""
+    return list(_units(text, languages.code(language), max(len(text), SHORTEST_LIMIT)))
+
+
 class Segmenter:
     """`split` for text that is still being written.
 

@@ -75,6 +75,13 @@ def ends(view: View, limit: int) -> Iterator[End]:
             yield End(content, match.end())
 
 
+def leads_on(text: str, stop: int, language: str) -> bool:
+    """Whether the mark there belongs to a word that never ends a sentence, as in "Dr. ": what can
+    be told before anything follows."""
+    word = _WORD_BEFORE.search(text, max(0, stop - _LONGEST_ABBREVIATION), stop)
+    return text[stop] == "." and word is not None and word[0].casefold() in LEADING[language]
+
+
 def _marks(view: View, limit: int) -> Iterator[re.Match[str]]:
     # Bounded, or a long text without full stops would be read once for each of its pieces.
     for near in _END.finditer(view.text, view.start, limit):

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+from ttsapp.speech.text import agreement, roman
+from ttsapp.speech.text import fractions as parts
+from ttsapp.speech.text.fractions import fractions
 from ttsapp.speech.text.locales import Currency, Locale, cardinal, ordinal
 from ttsapp.speech.text.numbers import European
 from ttsapp.speech.text.rules import Rule, rule
@@ -46,7 +51,45 @@ LOCALE = Locale(
     time=_time,
     year=lambda value: cardinal(value, "es"),
     ordinal=lambda value: ordinal(value, "es"),
-    one="un",
+    agree=agreement.spanish,
+    ratio="a",
+    by="por",
+    dot="punto",
+    less="menor que",
+    more="mayor que",
+    powers={"²": "al cuadrado", "³": "al cubo"},
+    per={
+        "mes": "al mes",
+        "año": "al año",
+        "semana": "a la semana",
+        "día": "al día",
+        "noche": "por noche",
+        "hora": "por hora",
+        "h": "por hora",
+        "min": "por minuto",
+        "s": "por segundo",
+        "persona": "por persona",
+        "kg": "el kilogramo",
+        "l": "el litro",
+        "km": "por kilómetro",
+        "m²": "el metro cuadrado",
+    },
+    numbering={
+        "p.": "página",
+        "pág.": "página",
+        "págs.": "páginas",
+        "art.": "artículo",
+        "cap.": "capítulo",
+        "fig.": "figura",
+        "vol.": "volumen",
+        "n.º": "número",
+        "N.º": "Número",
+        "Tel.": "Teléfono",
+        "§": "párrafo",
+        "~": "aproximadamente",
+        "≈": "aproximadamente",
+        "±": "más menos",
+    },
     currencies={
         "€": Currency("euro", "euros", *_CENT),
         "EUR": Currency("euro", "euros", *_CENT),
@@ -58,6 +101,8 @@ LOCALE = Locale(
     scales={
         "millón": ("millón de", "millones de"),
         "millones": ("millón de", "millones de"),
+        "M": ("millón de", "millones de"),
+        "mil millones": ("mil millones de", "mil millones de"),
     },
     units={
         "km": ("kilómetro", "kilómetros"),
@@ -70,6 +115,23 @@ LOCALE = Locale(
         "l": ("litro", "litros"),
         "ml": ("mililitro", "mililitros"),
         "m²": ("metro cuadrado", "metros cuadrados"),
+        "m2": ("metro cuadrado", "metros cuadrados"),
+        "m³": ("metro cúbico", "metros cúbicos"),
+        "m3": ("metro cúbico", "metros cúbicos"),
+        "ha": ("hectárea", "hectáreas"),
+        "t": ("tonelada", "toneladas"),
+        "mg": ("miligramo", "miligramos"),
+        "W": ("vatio", "vatios"),
+        "V": ("voltio", "voltios"),
+        "mAh": ("miliamperio hora", "miliamperios hora"),
+        "Hz": ("hercio", "hercios"),
+        "MHz": ("megahercio", "megahercios"),
+        "dB": ("decibelio", "decibelios"),
+        "TB": ("terabyte", "terabytes"),
+        "KB": ("kilobyte", "kilobytes"),
+        "MB/s": ("megabyte por segundo", "megabytes por segundo"),
+        "m/s": ("metro por segundo", "metros por segundo"),
+        "kcal": ("kilocaloría", "kilocalorías"),
         "km²": ("kilómetro cuadrado", "kilómetros cuadrados"),
         "°C": ("grado Celsius", "grados Celsius"),
         "ºC": ("grado Celsius", "grados Celsius"),
@@ -125,6 +187,33 @@ LOCALE = Locale(
 _EUROPEAN = European(LOCALE)
 
 
+_RULERS = (
+    "Felipe|Alfonso|Carlos|Juan Carlos|Fernando|Isabel|Juana|Luis|Enrique|Pedro|Juan|Juan Pablo"
+    "|Pablo|Pío|Benedicto|León|Napoleón|Jorge|Eduardo|Guillermo|Catalina|Alejandro|Nicolás|Jaime"
+    "|Sancho|Ramiro|Amadeo|Gregorio|Clemente|Inocencio|Francisco|Ramsés|Federico|Leopoldo"
+)
+_QUEENS = ("Isabel", "Juana", "Catalina")
+_COUNTED = (
+    "[Cc]apítulo|[Tt]omo|[Pp]arte|[Aa]cto|[Ee]scena|[Ll]ibro|[Vv]olumen|[Aa]rtículo|[Tt]ítulo"
+)
+
+
+def _roman(match: re.Match[str]) -> str:
+    """Felipe sexto, Alfonso trece, siglo veintiuno, capítulo cuatro."""
+    name, value = match["n"], roman.value(match["v"])
+    if value > 10 or re.fullmatch(_COUNTED, name):
+        return f"{name} {cardinal(value, 'es')}"
+    said = ordinal(value, "es")
+    return f"{name} {said[:-1] + 'a' if name in _QUEENS else said}"
+
+
+def _counted(match: re.Match[str]) -> str | None:
+    """un libro, una página, doscientas páginas; None where the noun makes no difference."""
+    words = LOCALE.written(match["v"])
+    said = agreement.spanish(words, match["n"])
+    return said if said != words and agreement.counts(words, match["n"]) else None
+
+
 def _ordinal(value: int, mark: str) -> str:
     said = ordinal(value, "es")
     if mark in ("ª", "a"):
@@ -135,8 +224,30 @@ def _ordinal(value: int, mark: str) -> str:
 RULES: list[Rule] = [
     *_EUROPEAN.web(),
     *_EUROPEAN.phones(),
+    rule(
+        "telephone",
+        r"(?<![\w.,])(?:[6-9]\d{2}(?: \d{3}){2}|[89]\d \d{3} \d{2} \d{2}|[6-9]\d{2}(?: \d{2}){3})"
+        r"(?!\w|[ .,]\d)",
+        lambda m: None if m[0].endswith("000") else LOCALE.digits(m[0]),
+    ),
+    rule(
+        "date",
+        r"(?P<before>\b(?:[Ee]l|[Dd]el|[Aa]l) )(?P<d>[0-3]?\d)/(?P<m>[01]?\d)(?![\w/]| de\b)",
+        lambda m: (
+            f"{m['before']}{_date(int(m['d']), int(m['m']), None)}"
+            if 1 <= int(m["m"]) <= 12
+            else None
+        ),
+    ),
+    rule(
+        "time",
+        r"(?<![\w:.,])(?P<hour>[01]?\d|2[0-4])\.(?P<min>[0-5]\d) h(?:oras)?\b",
+        lambda m: _time(int(m["hour"]), int(m["min"]), ""),
+    ),
     *_EUROPEAN.dates(),
     *_EUROPEAN.times(),
+    rule("phrase", r"(?<![\w/])24/7(?![\w/])", lambda m: "veinticuatro siete"),
+    rule("per", r"(?<=\w)/100 ?km\b", lambda m: " a los cien kilómetros"),
     *_EUROPEAN.money(),
     *_EUROPEAN.measures(),
     rule(
@@ -148,6 +259,18 @@ RULES: list[Rule] = [
         "numbering",
         r"\b[nN](?:úm\.|º|°) ?(?P<v>\d+)",
         lambda m: f"número {cardinal(int(m['v']), 'es')}",
+    ),
+    fractions("es", parts.spanish, parts.spanish_mixed),
+    rule(
+        "roman numeral",
+        rf"\b(?P<n>{_RULERS}|[Ss]iglo|{_COUNTED}) (?P<v>{roman.ANY})\b(?!['’])",
+        _roman,
+    ),
+    *_EUROPEAN.decimals(),
+    rule(
+        "number",
+        rf"{_EUROPEAN.before}(?P<v>{_EUROPEAN.whole})(?= (?P<n>[a-záéíóúñü]{{3,}}))",
+        _counted,
     ),
     *_EUROPEAN.plain(),
     *_EUROPEAN.words(),

@@ -9,11 +9,12 @@ from xml.parsers import expat
 from ttsapp.errors import ApiError
 from ttsapp.speech.text.mapped import Mapped
 from ttsapp.speech.text.markup import Pause, Run, Words, refused, time
+from ttsapp.speech.text.reading import DATE_ORDERS
 
 _RATES = {"x-slow": 0.5, "slow": 0.75, "medium": 1.0, "default": 1.0, "fast": 1.25, "x-fast": 1.6}
 _STRENGTHS = {"none": 0, "x-weak": 100, "weak": 200, "medium": 400, "strong": 700, "x-strong": 1200}
 _READINGS = (
-    *("characters", "spell-out", "digits", "cardinal", "number", "ordinal"),
+    *("characters", "spell-out", "verbatim", "digits", "cardinal", "number", "ordinal"),
     *("date", "time", "telephone", "currency", "unit", "fraction", "address"),
 )
 # Each element that is understood, with its attributes.
@@ -63,11 +64,15 @@ class _Reader:
         self._open: list[_Open] = []
         # Where the text that a <sub> replaces begins and ends.
         self._replaced: tuple[int, int] | None = None
+        # In a CDATA section, where & is no more than itself.
+        self._is_literal = False
         self._parser = expat.ParserCreate("utf-8")
         self._parser.buffer_text = False
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._data
+        self._parser.StartCdataSectionHandler = self._begin_literal
+        self._parser.EndCdataSectionHandler = self._end_literal
         # Without a document type there are no entities that could grow.
         self._parser.StartDoctypeDeclHandler = self._doctype
         self._parser.ProcessingInstructionHandler = self._instruction
@@ -121,7 +126,7 @@ class _Reader:
     def _data(self, data: str) -> None:
         inner, start = self._open[-1], self._place()
         text = Mapped.of(data, start)
-        if self._source[start : start + 1] == "&":
+        if not self._is_literal and self._source[start : start + 1] == "&":
             text = Mapped.instead(data, start, self._source.index(";", start) + 1)
         if inner.alias is not None:
             begin = self._replaced[0] if self._replaced else start
@@ -130,6 +135,12 @@ class _Reader:
         self._runs.append(
             Words(text, inner.rate, is_fixed=bool(inner.reading), reading=inner.reading)
         )
+
+    def _begin_literal(self) -> None:
+        self._is_literal = True
+
+    def _end_literal(self) -> None:
+        self._is_literal = False
 
     def _check(self, name: str, attributes: dict[str, str]) -> None:
         if not self._open and name != "speak":
@@ -187,7 +198,11 @@ class _Reader:
             choices = ", ".join(_READINGS)
             message = f"interpret-as {reading[:20]!r} is unknown: choose one of {choices}."
             raise self._refused(message)
-        return reading
+        order = attributes.get("format", "") if reading == "date" else ""
+        if order and order not in DATE_ORDERS:
+            choices = ", ".join(DATE_ORDERS)
+            raise self._refused(f"format {order[:20]!r} is unknown: choose one of {choices}.")
+        return f"{reading} {order}".rstrip()
 
     def _doctype(self, *_: Any) -> None:
         raise self._refused("Leave the document type out.")

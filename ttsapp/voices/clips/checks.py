@@ -155,7 +155,8 @@ def _check_sound(recording: Recording, measures: Measures, field: str) -> None:
         (
             measures.level_db < QUIET_DB,
             "audio_silent",
-            f"{field} is silent, or nearly: its speech is at {measures.level_db:.0f} dB.",
+            f"{field} is silent, or nearly: its speech is at {measures.level_db:.0f} dB. Record it "
+            "closer to the microphone, or with more gain.",
         ),
         (
             measures.clipped > MOST_CLIPPED,

@@ -7,6 +7,7 @@ import base64
 import binascii
 import http.client
 import re
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import SplitResult
 
@@ -15,13 +16,17 @@ from ttsapp.errors import ApiError, invalid
 from ttsapp.voices.clips.decoding import MOST_BYTES
 
 SECONDS = 10.0
+RETRY_AFTER_MS = 5000
+# What the other side answers while it is overloaded, or away behind its proxy.
+_LATER = frozenset({408, 425, 429, 500, 502, 503, 504})
 # Of their own: addresses that are slow hold up each other alone.
 _threads = ThreadPoolExecutor(8, "fetching")
 _DATA = re.compile(r"data:(?:audio|video|application)/[\w.+-]{1,50}(?:;[\w.+=-]{1,50})*;base64,")
 
 
 async def recording_of(address: str, field: str) -> bytes:
-    """The bytes behind a data URL or an https address. Raises ApiError 400 or 413 on `field`."""
+    """The bytes behind a data URL or an https address. Raises ApiError 400 or 413 on `field`, 503
+    where it was not there in time: the same address may be there the next time."""
     if found := _DATA.match(address):
         return _unpacked(address[found.end() :], field)
     if address.startswith("data:"):
@@ -33,7 +38,7 @@ async def recording_of(address: str, field: str) -> bytes:
         async with asyncio.timeout(SECONDS):
             return await loop.run_in_executor(_threads, _fetched, place, field)
     except TimeoutError:
-        raise _unreachable(field) from None
+        raise _late(field) from None
 
 
 def _unpacked(encoded: str, field: str) -> bytes:
@@ -63,17 +68,33 @@ def _fetched(place: SplitResult, field: str) -> bytes:
             if 300 <= response.status < 400:
                 message = f"{field} leads elsewhere: send the address that it redirects to."
                 raise invalid(message, field, "address_redirects")
+            if response.status in _LATER:
+                raise _late(field)
             if response.status != 200:
                 raise _unreachable(field)
             content = response.read(MOST_BYTES + 1)
+            if response.length and len(content) <= MOST_BYTES:
+                # It broke off: half a recording is not what was named.
+                raise _late(field)
     except outgoing.PrivateAddressError:
         message = f"{field} leads into a private network: send a public address, or a data URL."
         raise invalid(message, field, "address_not_allowed") from None
-    except (OSError, http.client.HTTPException, ValueError):
-        raise _unreachable(field) from None
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise (_late(field) if _is_passing(error) else _unreachable(field)) from None
     if len(content) > MOST_BYTES:
         raise _too_large(field)
     return content
+
+
+def _is_passing(error: Exception) -> bool:
+    """Whether it says nothing of the address: no answer in time, or no resolver."""
+    is_unresolved = isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN
+    return is_unresolved or isinstance(error, TimeoutError)
+
+
+def _late(field: str) -> ApiError:
+    message = f"{field} did not come in time: send the request again soon, or a data URL."
+    return ApiError(503, "address_timeout", message, field=field, retry_after_ms=RETRY_AFTER_MS)
 
 
 def _unreachable(field: str) -> ApiError:
@@ -82,5 +103,5 @@ def _unreachable(field: str) -> ApiError:
 
 
 def _too_large(field: str) -> ApiError:
-    message = f"{field} is too large: {MOST_BYTES} bytes are the most."
+    message = f"{field} is too large: {MOST_BYTES} bytes are the most. Send less of it, or flac."
     return ApiError(413, "file_too_large", message, field=field)

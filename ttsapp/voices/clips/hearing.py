@@ -44,8 +44,10 @@ async def check_words(samples: Samples, text: str, field: str) -> str:
     if not settings.TRANSCRIPTION_URL:
         return ""
     try:
-        loop = asyncio.get_running_loop()
-        heard = await loop.run_in_executor(_threads, _transcribed, samples)
+        # The wait for others' recordings counts too.
+        async with asyncio.timeout(SECONDS):
+            loop = asyncio.get_running_loop()
+            heard = await loop.run_in_executor(_threads, _transcribed, samples)
     except (OSError, http.client.HTTPException, ValueError, msgspec.MsgspecError) as error:
         log.error("a recording's words were not heard", error=repr(error))
         return "Its words were not compared with the text: the recogniser did not answer."

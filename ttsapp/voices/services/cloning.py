@@ -5,38 +5,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-import numpy as np
+from functools import partial
 
 from ttsapp import database, recent
 from ttsapp.audit.services import Actor
-from ttsapp.engine import voices as engine
 from ttsapp.errors import ApiError, invalid
-from ttsapp.speech.encoders import audio_format, encode_whole
-from ttsapp.speech.encoders.samples import to_int16
 from ttsapp.tenants.models import Tenant
-from ttsapp.voices import fields, selectors, storage
-from ttsapp.voices.catalogue import SpeechModel
+from ttsapp.voices import fields, selectors
+from ttsapp.voices.catalogue import SpeechModel, away
 from ttsapp.voices.clips.checks import Reference, check
 from ttsapp.voices.clips.decoding import decode
 from ttsapp.voices.clips.hearing import check_words
 from ttsapp.voices.models import Consent, Kind, Voice
-from ttsapp.voices.services import registry, shelves
+from ttsapp.voices.services import encoding, registry, reviews
+from ttsapp.voices.services.encoding import Names as Names  # callers find it here
 from ttsapp.voices.services.registry import Description, Encoded
-from ttsapp.voices.storage import Blob
 
 # Of an embedding's largest value: what the engine takes, and what is more than nothing there.
 LEAST_VALUE, MOST_VALUE = 1e-12, 1e12
-
-
-@dataclass(frozen=True, slots=True)
-class Names:
-    """What an API calls these fields, so that refusals name them."""
-
-    recording: str = "audio_sample"
-    text: str = "text"
-    consent: str = "consent"
 
 
 async def clone(
@@ -47,17 +33,19 @@ async def clone(
     recording: bytes,
     text: str = "",
     *,
-    names: Names = Names(),
+    names: Names = encoding.USUAL,
+    is_draft: bool = False,
 ) -> Voice:
     """A voice like the recording's; with what is said in it, of its manner too. Raises ApiError."""
     consent = await agreed(tenant, consent_id, names.consent)
     words = fields.line(text, names.text, fields.TEXT_LENGTH, is_required=False)
     model = await _maker(in_context=bool(words))
+    model.language(said.language, names.language)
     await check_place(tenant, said.name)
     reference = await referenced(recording, words, names, tenant.pk)
-    encoded = await encode(model, reference, words)
+    encoded = await encoding.encode(model, reference, words, names)
     kind = Kind.IN_CONTEXT if words else Kind.X_VECTOR
-    return await keep(actor, tenant, kind, said, encoded, consent)
+    return await keep(actor, tenant, kind, said, encoded, consent, is_draft=is_draft)
 
 
 async def embed(
@@ -67,16 +55,15 @@ async def embed(
     consent_id: str,
     values: Sequence[float],
     *,
-    names: Names = Names(recording="embedding"),
+    names: Names = encoding.OF_EMBEDDINGS,
 ) -> Voice:
     """A voice from a speaker embedding that was made elsewhere, for the model that is served."""
     consent = await agreed(tenant, consent_id, names.consent)
     model = await _maker(in_context=False)
+    model.language(said.language, names.language)
     await check_place(tenant, said.name)
     _check_embedding(model, values, names.recording)
-    found = await engine.embed(model.id, values)
-    await asyncio.to_thread(storage.put_named, Blob.ARTIFACT, found.id, found.artifact)
-    encoded = Encoded(found.id, found.model, found.fingerprint)
+    encoded = await encoding.embed(model, values, names)
     return await keep(actor, tenant, Kind.X_VECTOR, said, encoded, consent)
 
 
@@ -84,11 +71,12 @@ async def renew(actor: Actor, voice: Voice, recording: bytes, text: str, names: 
     """Another recording for a voice: its next version. Raises ApiError."""
     if voice.consent is not None:
         registry.check_consent(voice.consent)
+    await database.read(reviews.check_renewal, actor, voice)
     words = fields.line(text, names.text, fields.TEXT_LENGTH, is_required=False)
     model = await _maker(in_context=bool(words))
     reference = await referenced(recording, words, names, voice.tenant_id)
-    encoded = await encode(model, reference, words)
-    await database.write(registry.add_version, actor, voice, encoded)
+    encoded = await encoding.encode(model, reference, words, names)
+    await encoding.kept(partial(registry.add_version, actor, voice, encoded), encoded)
 
 
 async def referenced(recording: bytes, text: str, names: Names, tenant_id: int) -> Reference:
@@ -100,29 +88,6 @@ async def referenced(recording: bytes, text: str, names: Names, tenant_id: int) 
     return found
 
 
-async def encode(model: SpeechModel, reference: Reference, text: str) -> Encoded:
-    """By the engine; artifact and clip are in the store then. Raises ApiError."""
-    pcm = np.ascontiguousarray(reference.samples, "<f4").tobytes()
-    found = await engine.encode(model.id, pcm, text)
-    clip = await asyncio.to_thread(_stored, found, reference)
-    return Encoded(
-        artifact=found.id,
-        model=found.model,
-        fingerprint=found.fingerprint,
-        clip=clip,
-        text=text,
-        start_ms=reference.window.start_ms,
-        end_ms=reference.window.end_ms,
-        checks=reference.report,
-    )
-
-
-def _stored(found: engine.EncodedVoice, reference: Reference) -> str:
-    storage.put_named(Blob.ARTIFACT, found.id, found.artifact)
-    pcm = to_int16(reference.samples).tobytes()
-    return storage.put(Blob.CLIP, encode_whole(audio_format("flac"), pcm))
-
-
 async def keep(
     actor: Actor,
     tenant: Tenant,
@@ -130,16 +95,15 @@ async def keep(
     said: Description,
     encoded: Encoded,
     consent: Consent | None,
+    *,
+    is_draft: bool = False,
 ) -> Voice:
     """Returns when every process knows the voice: whoever has its id can speak with it at once,
     through whichever."""
-    try:
-        voice = await database.write(
-            registry.create_voice, actor, tenant, kind, said, encoded, consent
-        )
-    except ApiError:
-        await database.write(shelves.release, encoded.blobs)
-        raise
+    create = partial(
+        registry.create_voice, actor, tenant, kind, said, encoded, consent, is_draft=is_draft
+    )
+    voice = await encoding.kept(create, encoded)
     await asyncio.sleep(recent.FRESH_SECONDS)
     return voice
 
@@ -167,6 +131,13 @@ async def check_name(name: str, before: str = "") -> None:
         raise registry.name_taken()
 
 
+async def check_language(language: str, before: str) -> None:
+    """Raises ApiError 400 for another language than before that no clone is spoken in."""
+    model = (await selectors.catalogue()).maker(in_context=False)
+    if model is not None and language != before:
+        model.language(language)
+
+
 async def check_place(tenant: Tenant, name: str) -> None:
     """Raises ApiError 409 before anything is encoded that could not be kept under this name."""
     await check_name(name)
@@ -174,7 +145,10 @@ async def check_place(tenant: Tenant, name: str) -> None:
 
 
 async def _maker(*, in_context: bool) -> SpeechModel:
-    model = (await selectors.catalogue()).maker(in_context=in_context)
+    served = await selectors.catalogue()
+    model = served.maker(in_context=in_context)
+    if model is None and served.lacks_some:
+        raise away(None)
     if model is None:
         what = "with what is said in it" if in_context else "from recordings"
         message = f"No engine here can clone a voice {what}: a checkpoint of kind base is needed."

@@ -36,7 +36,7 @@ class Terms:
     def checked(self) -> Terms:
         """Raises ApiError 400, naming the field."""
         return Terms(
-            name=fields.line(self.name, "name", 100),
+            name=fields.name(self.name),
             person=fields.line(self.person, "person", 200),
             relation=self.relation,
             purposes=fields.line(self.purposes, "purposes", 500),
@@ -46,11 +46,19 @@ class Terms:
         )
 
 
-@transaction.atomic
 def record_consent(actor: Actor, tenant: Tenant, terms: Terms, evidence: Evidence) -> Consent:
     """Raises ApiError 400, naming the field that is at fault."""
     agreed = terms.checked()
-    digest = storage.put(Blob.EVIDENCE, evidence.content)
+    proof = (Blob.EVIDENCE, storage.digest_of(evidence.content))
+    with shelves.released_unless_written([proof]), transaction.atomic():
+        consent = _recorded(actor, tenant, agreed, evidence.media_type, digest=proof[1])
+        shelves.keep({proof: evidence.content})
+    return consent
+
+
+def _recorded(
+    actor: Actor, tenant: Tenant, agreed: Terms, media_type: str, *, digest: str
+) -> Consent:
     consent = Consent.objects.create(
         tenant=tenant,
         name=agreed.name,
@@ -61,7 +69,7 @@ def record_consent(actor: Actor, tenant: Tenant, terms: Terms, evidence: Evidenc
         language=agreed.language,
         expires_at=agreed.expires_at,
         evidence=digest,
-        evidence_type=evidence.media_type,
+        evidence_type=media_type,
         created_by=actor.label,
     )
     record(
@@ -79,7 +87,7 @@ def record_consent(actor: Actor, tenant: Tenant, terms: Terms, evidence: Evidenc
 @transaction.atomic
 def rename_consent(actor: Actor, consent: Consent, name: str) -> None:
     locked = Consent.objects.select_for_update().get(pk=consent.pk)
-    before, locked.name = locked.name, fields.line(name, "name", 100)
+    before, locked.name = locked.name, fields.name(name)
     if before != locked.name:
         locked.save(update_fields=["name"])
         changes = {"name": [before, locked.name]}

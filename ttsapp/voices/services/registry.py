@@ -19,9 +19,9 @@ from ttsapp.errors import ApiError
 from ttsapp.idempotency.services import forget_voice
 from ttsapp.speech import kept
 from ttsapp.tenants.models import Tenant
-from ttsapp.voices import storage
-from ttsapp.voices.models import Consent, Kind, Voice, VoiceVersion
-from ttsapp.voices.services import shelves
+from ttsapp.voices import fields
+from ttsapp.voices.models import Consent, Kind, Removal, Stage, Voice, VoiceVersion
+from ttsapp.voices.services import reviews, shelves
 from ttsapp.voices.storage import Blob
 
 CHANGEABLE = ("name", "description", "language", "tags", "speed")
@@ -40,7 +40,8 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """What a version is made of: in the store already. `clip` is empty where there is none."""
+    """What a version is made of. `clip` is empty where there is none. `contents`: what goes into
+    the store with the row that names it."""
 
     artifact: str
     model: str
@@ -50,10 +51,7 @@ class Encoded:
     start_ms: int = 0
     end_ms: int = 0
     checks: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def blobs(self) -> list[tuple[Blob, str]]:
-        return [(Blob.ARTIFACT, self.artifact), (Blob.CLIP, self.clip)]
+    contents: Mapping[tuple[Blob, str], bytes] = field(default_factory=dict, repr=False)
 
 
 def check_room(tenant: Tenant, name: str) -> None:
@@ -74,8 +72,13 @@ def create_voice(
     said: Description,
     encoded: Encoded,
     consent: Consent | None,
+    *,
+    is_draft: bool = False,
 ) -> Voice:
-    """Raises ApiError 409 for a name that is taken, 403 for a consent that has ended meanwhile."""
+    """Raises ApiError 409 for a name that is taken, 403 for a consent that has ended meanwhile.
+    `is_draft`: to be heard before it is published."""
+    # First, so that the tenant's new voices wait for each other: each is counted before the next.
+    locked = Tenant.objects.select_for_update(no_key=True).get(pk=tenant.pk)
     check_room(tenant, said.name)
     if consent is not None:
         check_consent(Consent.objects.select_for_update().get(pk=consent.pk))
@@ -91,6 +94,7 @@ def create_voice(
                 language=said.language,
                 tags=list(said.tags),
                 speed=said.speed,
+                stage=Stage.DRAFT if is_draft else reviews.stage_for(actor, locked, kind),
                 created_by=actor.label,
             )
     except IntegrityError:
@@ -105,16 +109,19 @@ def create_voice(
         kind=kind.value,
         consent=consent.public_id if consent is not None else None,
         artifact=encoded.artifact,
+        stage=voice.stage,
     )
+    shelves.keep(encoded.contents)
     return voice
 
 
 @transaction.atomic
 def add_version(actor: Actor, voice: Voice, encoded: Encoded) -> VoiceVersion | None:
-    """The voice speaks by it from now on. None when it was deleted meanwhile."""
+    """The voice speaks by it from now on. None when it was deleted meanwhile. Raises ApiError 403
+    as `reviews.check_renewal`."""
+    reviews.check_renewal(actor, voice)
     locked = Voice.objects.select_for_update().get(pk=voice.pk)
     if locked.deleted_at is not None:
-        shelves.release(encoded.blobs)
         return None
     version = _add_version(actor, locked, encoded)
     record(
@@ -126,12 +133,14 @@ def add_version(actor: Actor, voice: Voice, encoded: Encoded) -> VoiceVersion | 
         model=encoded.model,
         artifact=encoded.artifact,
     )
+    shelves.keep(encoded.contents)
     return version
 
 
 @transaction.atomic
 def change_voice(actor: Actor, voice: Voice, **changed: Any) -> bool:
-    """Any of CHANGEABLE, checked. False when that is as it was. Raises ApiError 409 on the name."""
+    """Any of CHANGEABLE, checked. False when that is as it was. Raises ApiError 409 for a name that
+    is taken, 400 for one that is a path."""
     assert set(changed) <= set(CHANGEABLE), "not a field that is changed"
     locked = Voice.objects.select_for_update().get(pk=voice.pk)
     changes = {
@@ -142,6 +151,7 @@ def change_voice(actor: Actor, voice: Voice, **changed: Any) -> bool:
     if not changes:
         return False
     if "name" in changes:
+        changed["name"] = fields.name(changed["name"])
         changed["folded_name"] = changed["name"].casefold()
     try:
         with transaction.atomic():
@@ -155,8 +165,9 @@ def change_voice(actor: Actor, voice: Voice, **changed: Any) -> bool:
 
 @transaction.atomic
 def delete_voice(actor: Actor, voice: Voice) -> bool:
-    """Its versions, artifacts, recordings and kept answers go; every process forgets them within a
-    second. False when it was deleted already. The audit row names what was removed."""
+    """Its versions, artifacts, recordings and kept answers go; every web process forgets them
+    within a second, the engines in seconds (`unloading`). False when it was deleted already. The
+    audit row names what was removed."""
     locked = Voice.objects.select_for_update().get(pk=voice.pk)
     if locked.deleted_at is not None:
         return False
@@ -169,6 +180,7 @@ def delete_voice(actor: Actor, voice: Voice) -> bool:
     blobs = {(Blob.ARTIFACT, version.artifact) for version in versions}
     blobs |= {(Blob.CLIP, version.clip) for version in versions if version.clip}
     shelves.release(blobs)
+    Removal.objects.create(voice=locked, artifacts=sorted({each.artifact for each in versions}))
     forget_voice(voice.public_id)
     transaction.on_commit(partial(kept.forget_voice, voice.public_id))
     record(
@@ -215,7 +227,6 @@ def _add_version(actor: Actor, voice: Voice, encoded: Encoded) -> VoiceVersion:
         checks=dict(encoded.checks),
         created_by=actor.label,
     )
-    assert storage.has(Blob.ARTIFACT, encoded.artifact), "stored before it is named"
     shelves.note_change(voice)
     return version
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import structlog
 
@@ -14,7 +15,7 @@ from ttsapp.voices.catalogue import SpeechModel
 from ttsapp.voices.clips.checks import Reference, Window
 from ttsapp.voices.clips.decoding import decode
 from ttsapp.voices.models import Voice, VoiceVersion
-from ttsapp.voices.services import cloning, registry
+from ttsapp.voices.services import encoding, registry
 from ttsapp.voices.storage import Blob, DamagedError
 
 log = structlog.get_logger()
@@ -41,9 +42,9 @@ async def _renew(model: SpeechModel, voice: Voice, version: VoiceVersion) -> boo
         decoded = await decode(clip, "clip", voice.tenant_id)
         window = Window(0, len(decoded.samples))
         reference = Reference(decoded.samples, window, version.checks)
-        encoded = await cloning.encode(model, reference, version.text)
+        encoded = await encoding.encode(model, reference, version.text)
     except (ApiError, DamagedError) as error:
         log.warning("a voice could not be renewed", voice=voice.public_id, error=str(error))
         return False
     cut = replace(encoded, start_ms=version.start_ms, end_ms=version.end_ms)
-    return await database.write(registry.add_version, SYSTEM, voice, cut) is not None
+    return await encoding.kept(partial(registry.add_version, SYSTEM, voice, cut), cut) is not None

@@ -1,13 +1,20 @@
-"""Telling every process that a tenant's voices have changed, and letting go of what none has."""
+"""Telling every process that a tenant's voices have changed; keeping what rows name, and letting
+go of what none names any more.
+
+The same recording may be somebody else's too, who comes or goes at this very moment: what is put
+and what is removed under one digest exclude each other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 
+from django.db import Error as DatabaseError
 from django.db import transaction
 from django.db.models import F
 
+from ttsapp import locks
 from ttsapp.voices import artifacts, previews, storage
 from ttsapp.voices.models import Consent, Share, Shelf, Voice, VoiceVersion
 from ttsapp.voices.storage import Blob
@@ -32,14 +39,38 @@ def note_tenants(tenants: Iterable[int]) -> None:
         Shelf.objects.filter(tenant_id=tenant_id).update(number=F("number") + 1)
 
 
+def keep(contents: Mapping[tuple[Blob, str], bytes]) -> None:
+    """Puts into the store what rows of this transaction name. The last thing that it does: what
+    cannot be written down leaves no recording, what cannot be stored no row; and nobody waits for
+    another lock while holding these. Inside `released_unless_written`."""
+    for kind, digest in sorted(contents):
+        locks.hold(f"{kind}/{digest}")
+        storage.put_named(kind, digest, contents[kind, digest])
+
+
 def release(blobs: Iterable[tuple[Blob, str]]) -> None:
-    """Removes from the store, once the transaction is through, what no row names any more: the
-    same recording may be somebody else's voice too."""
+    """Removes from the store, once the transaction is through, what no row names any more."""
     for kind, digest in {blob for blob in blobs if blob[1]}:
         transaction.on_commit(partial(_remove_unless_used, kind, digest))
 
 
+@contextmanager
+def released_unless_written(blobs: Iterable[tuple[Blob, str]]) -> Iterator[None]:
+    """Around a transaction that keeps them: where it fails, whatever the reason, nothing stays
+    behind that no row names."""
+    is_written = False
+    try:
+        yield
+        is_written = True
+    finally:
+        if not is_written:
+            with suppress(DatabaseError):
+                release(blobs)
+
+
+@transaction.atomic
 def _remove_unless_used(kind: Blob, digest: str) -> None:
+    locks.hold(f"{kind}/{digest}")
     if not _is_used(kind, digest):
         storage.remove(kind, digest)
         artifacts.cache.forget(digest)

@@ -1,4 +1,5 @@
 // The playground: one text, two takes of it side by side, and a table of all that were made.
+import { label } from "./page.js";
 import { Side, cost } from "./side.js";
 import { SNIPPETS } from "./snippets.js";
 
@@ -41,6 +42,8 @@ function row(side, take) {
   const actions = line.insertCell();
   actions.className = "actions";
   actions.append(button("Play", what, () => side.again(take)), " ", button("WAV", what, () => take.save()));
+  label(line.closest("table"));
+  tell();
   return (found) => {
     made[5].textContent = cost(found);
     made[7].replaceChildren(link(page.urls.requests + take.id, found?.finish_reason ?? "open"));
@@ -82,6 +85,15 @@ function recall() {
     const { voice } = side.fields;
     if (voice.selectedIndex < 0 || !own.voice) voice.selectedIndex = Math.min(place, voice.length - 1);
   });
+  asked(sides[0].fields);
+}
+
+// By a request's page: its voice, if there still is one, its seed and its speed.
+function asked(fields) {
+  const wanted = new URLSearchParams(location.search);
+  const voice = [...fields.voice.options].find((each) => each.value === wanted.get("voice"));
+  if (voice) voice.selected = true;
+  for (const name of ["seed", "speed"]) if (wanted.has(name)) fields[name].value = wanted.get(name);
 }
 
 function changed() {
@@ -91,10 +103,16 @@ function changed() {
   }));
   sessionStorage.setItem(remembered, JSON.stringify({ text: text.value, sides: now }));
   document.getElementById("count").textContent = `${[...text.value].length} of ${text.maxLength} characters`;
+  tell();
+}
+
+function tell() {
   const side = sides.find(({ name }) => name === shown.value);
-  command.textContent = SNIPPETS[language.value](root.dataset.base, side.body());
+  command.textContent = SNIPPETS[language.value](root.dataset.base, side.told());
 }
 
 root.addEventListener("input", changed);
 recall();
 changed();
+// A click that came before this script would have sent the form itself, and no take.
+for (const waiting of root.querySelectorAll("[data-waits]")) waiting.disabled = false;

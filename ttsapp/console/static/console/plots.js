@@ -20,10 +20,12 @@ function values(table, lines) {
   return [axis, ...lines.map(({ place }) => rows.map((row) => number(row.cells[place].dataset.value)))];
 }
 
-function series({ label }, place, isBars, unit) {
+function series({ label }, place, isBars, unit, isAlone) {
   const stroke = colour(COLOURS[place % COLOURS.length]);
   const value = (_, raw) => (raw === null ? "–" : `${raw.toLocaleString(undefined, { maximumFractionDigits: 4 })} ${unit}`);
-  const shape = isBars ? { fill: stroke, paths: uPlot.paths.bars({ size: [0.6, 60] }), points: { show: false } } : { width: 2 };
+  // One day is no line: a point that is seen.
+  const points = isAlone ? { show: true, size: 11, fill: stroke } : {};
+  const shape = isBars ? { fill: stroke, paths: uPlot.paths.bars({ size: [0.6, 60] }), points: { show: false } } : { width: 2, points };
   return { label, stroke, value, ...shape };
 }
 
@@ -32,13 +34,13 @@ function day(seconds, kind) {
   return new Date(seconds * 1e3).toISOString().slice(0, kind === "bars" ? 7 : 10);
 }
 
-// Room for half a bar on both sides.
+// Room for half a bar, or for a point that has no other, on both sides.
 function padded(plot, low, high) {
   const half = (high - low) / Math.max(1, plot.data[0].length - 1) / 2 || 1;
   return [low - half, high + half];
 }
 
-function options(figure, lines) {
+function options(figure, lines, isAlone) {
   const { kind, unit = "", across } = figure.dataset;
   const grid = { stroke: colour("--line"), width: 1 };
   const axis = { stroke: colour("--soft"), grid, ticks: grid };
@@ -47,9 +49,9 @@ function options(figure, lines) {
     width: figure.clientWidth,
     height: 240,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1e3), "Etc/UTC"),
-    scales: { x: { time: !across, range: kind === "bars" ? padded : undefined }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high || 1) * 1.08] } },
+    scales: { x: { time: !across, range: kind === "bars" || isAlone ? padded : undefined }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high || 1) * 1.08] } },
     axes: [{ ...axis, space: 90, values: (_, ticks) => ticks.map((tick) => (across ? `${tick} %` : day(tick, kind))) }, { ...axis, size: 64 }],
-    series: [place, ...lines.map((line, place) => series(line, place, kind === "bars", unit))],
+    series: [place, ...lines.map((line, place) => series(line, place, kind === "bars", unit, isAlone))],
   };
 }
 
@@ -57,7 +59,9 @@ export function draw(figure) {
   const table = document.getElementById(figure.dataset.table);
   const lines = columns(table);
   plots.get(figure)?.destroy();
-  plots.set(figure, new uPlot(options(figure, lines), values(table, lines), figure));
+  const [axis, ...drawn] = values(table, lines);
+  const isAlone = drawn.every((line) => line.filter((value) => value !== null).length < 2);
+  plots.set(figure, new uPlot(options(figure, lines, isAlone), [axis, ...drawn], figure));
 }
 
 const figures = [...document.querySelectorAll("figure.plot")];

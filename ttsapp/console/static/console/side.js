@@ -43,6 +43,13 @@ export class Side {
     };
   }
 
+  // The same for a program, with the seed of the take that was just made of it.
+  told() {
+    const body = this.body();
+    const isOfTake = JSON.stringify(this.take?.body) === JSON.stringify(body);
+    return isOfTake && this.take.seed ? { ...body, seed: Number(this.take.seed) } : body;
+  }
+
   // Whether it was heard to its end.
   async speak() {
     const take = new Take(this.page.urls, this.body(), this.option.dataset.name);

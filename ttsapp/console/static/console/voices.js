@@ -12,6 +12,10 @@ async function preview(link) {
       await sound.play();
       return;
     }
+    if (response.status === 503) {
+      told.textContent = await response.text();
+      return;
+    }
     if (response.status !== 202) break;
     told.textContent = "Being made …";
     await new Promise((resolve) => setTimeout(resolve, AGAIN.pause));
@@ -85,5 +89,34 @@ for (const form of document.querySelectorAll("form[data-check]")) {
   button.addEventListener("click", () => {
     if (button.textContent === "Stop") return;
     record(form, button).catch((error) => { form.querySelector("[data-report]").textContent = error.message; });
+  });
+}
+
+// A test take is heard where it was asked for.
+async function take(form) {
+  const told = form.querySelector("output");
+  const heard = form.querySelector("audio");
+  const button = form.querySelector("[type=submit]");
+  button.disabled = true;
+  told.className = "";
+  told.textContent = "Being made …";
+  const response = await fetch(form.action, { method: "POST", body: new FormData(form) });
+  button.disabled = false;
+  if (response.ok) {
+    told.textContent = "";
+    heard.src = URL.createObjectURL(await response.blob());
+    heard.hidden = false;
+    await heard.play();
+    return;
+  }
+  const answer = await response.json().catch(() => null);
+  told.className = "problem";
+  told.textContent = answer?.error?.message ?? `The server answered ${response.status}.`;
+}
+
+for (const form of document.querySelectorAll("form[data-take]")) {
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    take(form).catch((error) => { form.querySelector("output").textContent = error.message; });
   });
 }

@@ -22,9 +22,10 @@ function say(name, text) {
 function show() {
   const use = Number(fields.use.value) / 100;
   const revenue = Number(fields.revenue.value);
-  const isKnown = Number(fields.speed.value) > 0;
+  const price = Number(fields.price.value);
+  const isKnown = Number(fields.speed.value) > 0 && price > 0;
   say("whatif-use", percent(use));
-  say("whatif-hour", `${money(Number(fields.price.value))} ${currency}`);
+  say("whatif-hour", price > 0 ? `${money(price)} ${currency}` : "–");
   say("whatif-cost", isKnown ? `${money(cost(use))} ${currency}` : "–");
   say("whatif-margin", isKnown && revenue > 0 ? percent((revenue - cost(use)) / revenue) : "–");
   say("whatif-even", isKnown && revenue > 0 ? percent(cost(1) / revenue) : "–");

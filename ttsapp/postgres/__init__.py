@@ -1,0 +1,1 @@
+"""Django's way to Postgres, with what it lacks."""
