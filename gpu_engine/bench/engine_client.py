@@ -53,6 +53,13 @@ class EngineTarget:
         status: pb.EngineStatus = await (await self._open()).Status(pb.StatusRequest())
         return status
 
+    async def trace(self, seconds: float) -> bytes:
+        """Packed, as Perfetto opens it. Raises AioRpcError."""
+        answer: pb.TraceResponse = await (await self._open()).Trace(
+            pb.TraceRequest(seconds=seconds)
+        )
+        return answer.json_gz
+
     async def _open(self) -> engine_pb2_grpc.EngineStub:
         """One channel for all requests, as a control plane has."""
         if self._stub is None:

@@ -52,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--first-audio-ms", type=float, default=50.0, help="p95 that is still in time")
     add("--price", type=float, default=0.0, help="of an hour of this machine, any currency")
     add("--name", default="h200", help="of the files: NAME-load.json, NAME-capacity.json")
+    add("--trace", type=float, default=0.0, help="seconds of the first seed's windows as a trace")
     add("--out", type=Path, default=Path("docs/benchmarks"), help="folder")
 
 
@@ -203,10 +204,20 @@ class Windows:
     progress: Progress
 
     async def one(self, rate: float, seed: int) -> dict[str, Any]:
+        asked = self.arguments
         before, began = await self.target.status(), time.monotonic()
-        row = await window(self.target.speak, rate, seed, self.arguments, self.progress)
+        async with asyncio.TaskGroup() as group:
+            if asked.trace and seed == asked.seeds[0]:
+                group.create_task(self._trace(rate))
+            rows = group.create_task(window(self.target.speak, rate, seed, asked, self.progress))
         after = await self.target.status()
-        return row | {"modules": occupancy(before, after, time.monotonic() - began)}
+        return rows.result() | {"modules": occupancy(before, after, time.monotonic() - began)}
+
+    async def _trace(self, rate: float) -> None:
+        asked = self.arguments
+        await asyncio.sleep(asked.warm_up)
+        packed = await self.target.trace(asked.trace)
+        (asked.out / f"{asked.name}-trace-{rate:g}.json.gz").write_bytes(packed)
 
 
 def occupancy(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import os
 import subprocess
@@ -168,6 +169,7 @@ def test_a_bare_machine_measures_a_real_engine(tmp_path: Path) -> None:
     flags = ["--device", "cpu", "--checkpoint", str(ASSETS / "tiny"), "--max-streams", "2"]
     flags += ["--rates", "2", "--seeds", "1", "--seconds", "1", "--warm-up", "0.5", "--most", "2"]
     flags += ["--first-audio-ms", "60000", "--budget", "120", "--out", str(tmp_path)]
+    flags += ["--trace", "1"]
     done = subprocess.run(
         [sys.executable, "-m", "gpu_engine", "bench", "gpu", *flags],
         capture_output=True,
@@ -184,3 +186,5 @@ def test_a_bare_machine_measures_a_real_engine(tmp_path: Path) -> None:
     assert row["requests"] > 0
     assert row["ttfa_p50_ms"] > 0
     assert row["modules"]["talker"]["rows_a_step"] >= 1
+    trace = json.loads(gzip.decompress((tmp_path / "h200-trace-2.json.gz").read_bytes()))
+    assert {"prefill", "talker", "codec"} <= {each["name"] for each in trace["traceEvents"]}
