@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from gpu_engine.align import initials
 from gpu_engine.align.numerals import read_out
 from gpu_engine.align.track import TimedWord
 from gpu_engine.align.viterbi import Lattice, Scores, Spans, best_path, find_edges
@@ -38,7 +39,7 @@ class CtcTrack:
 
     def __init__(self, net: AlignerNet) -> None:
         self._net = net
-        self._read = read_out if "english" in net.config.languages else as_spelled
+        self._read = _said if "english" in net.config.languages else as_spelled
         self._text, self._text_done = "", False
         self._pcm, self._heard_from, self._frames = bytearray(), 0, 0
         self._scores: Scores = np.empty((0, net.config.labels + 2), np.float32)
@@ -153,6 +154,11 @@ class CtcTrack:
     @property
     def _edges(self) -> Scores:
         return self._scores[:, -2:]
+
+
+def _said(word: str) -> str | None:
+    """What an American reader makes of it, where that is not how it is spelled."""
+    return read_out(word) if any(map(str.isdigit, word)) else initials.named(word)
 
 
 def _within(words: list[Written], frames: int) -> list[Written]:

@@ -33,18 +33,18 @@ Reader = Callable[[str], str | None]
 
 
 def as_spelled(word: str) -> None:
-    """Knows no number."""
+    """Knows no number and no initials."""
 
 
 def written(text: str, alphabet: str, read: Reader = as_spelled) -> list[Written]:
     """The words in which something can be said, signs that stand alone among them; punctuation
-    belongs to the word it touches. `read` says numbers in words."""
+    belongs to the word it touches. `read` says what does not sound as it is spelled."""
     return list(_written(text, alphabet, read))
 
 
 def _written(text: str, alphabet: str, read: Reader) -> Iterator[Written]:
     for match in _WORD.finditer(text):
-        said = read(match[0].strip(_MARKS)) if any(map(str.isdigit, match[0])) else None
+        said = read(match[0].strip(_MARKS))
         sounds = [each for each in _folded(said or match[0]) if each.isalnum() or each == "'"]
         if not any(each.isalnum() for each in sounds):
             if _SIGNS.intersection(match[0]):

@@ -33,6 +33,9 @@ Pcm = NDArray[np.int16]
 MEAN_MS, P95_MS = 60.0, 120.0
 FAILED = 1
 WINDOW, AUDIBLE = 240, 10 ** (-45 / 20)
+MEASURED = tuple(
+    f"{edge}{kind}" for kind in ("", "_of_numbers") for edge in ("starts", "ends", "heard_ends")
+)
 OWN = 20  # of the texts are spoken by the checkpoint too
 
 
@@ -70,7 +73,7 @@ def _gated(result: dict[str, Any]) -> list[dict[str, Any]]:
 
 def table(result: dict[str, Any]) -> Table:
     found = Table("", "words", "mean ms", "p50", "p95", "p99", "worst", title="Word times")
-    for name in ("starts", "ends", "starts_of_numbers", "ends_of_numbers"):
+    for name in MEASURED:
         row = result[name]
         if row:
             keys = ("mean_ms", "p50_ms", "p95_ms", "p99_ms", "worst_ms")
@@ -79,10 +82,11 @@ def table(result: dict[str, Any]) -> Table:
 
 
 def measure(aligner: Aligner, spoken: Sequence[tuple[Utterance, Pcm]]) -> dict[str, Any]:
-    """Differences of starts and ends over all words whose times are known."""
-    errors: dict[str, list[float]] = {
-        name: [] for name in ("starts", "ends", "starts_of_numbers", "ends_of_numbers")
-    }
+    """Differences of starts and ends over all words whose times are known.
+
+    `heard_ends`: from where a word is last heard. A teacher that is asked how long each sound
+    lasts counts the silence behind the last one of a sentence with it, up to half a second."""
+    errors: dict[str, list[float]] = {name: [] for name in MEASURED}
     missing, late, audible = 0, [], []
     for utterance, pcm in spoken:
         assert utterance.words is not None, "only speech with word times is measured"
@@ -99,6 +103,7 @@ def measure(aligner: Aligner, spoken: Sequence[tuple[Utterance, Pcm]]) -> dict[s
             start, stop = word.first_sample / SAMPLE_RATE, word.end_sample / SAMPLE_RATE
             errors["starts" + kind].append(1000 * (start - known.start))
             errors["ends" + kind].append(1000 * (stop - known.stop))
+            errors["heard_ends" + kind].append(1000 * (stop - heard_end(pcm, known)))
     return {
         "utterances": len(spoken),
         "speech_seconds": round(sum(len(pcm) for _, pcm in spoken) / SAMPLE_RATE, 1),
@@ -108,6 +113,13 @@ def measure(aligner: Aligner, spoken: Sequence[tuple[Utterance, Pcm]]) -> dict[s
         "told_behind_s": {f"p{share}": round(percentile(late, share), 2) for share in (50, 95)},
         **_mean_shares(audible),
     }
+
+
+def heard_end(pcm: Pcm, known: Known) -> float:
+    """The end of a word's last window that can be heard; of one that cannot, as it was told."""
+    first, end = (round(at * SAMPLE_RATE) // WINDOW for at in (known.start, known.stop))
+    loud = np.flatnonzero(audible(pcm)[first:end])
+    return (first + int(loud[-1]) + 1) * WINDOW / SAMPLE_RATE if len(loud) else known.stop
 
 
 def figures(errors: Sequence[float]) -> dict[str, Any]:
@@ -149,12 +161,18 @@ def known_words(text: str, words: Words) -> Iterator[Known]:
 
 def audible_shares(pcm: Pcm, told: Iterable[Told]) -> tuple[float, float]:
     """Of 10 ms windows inside words, and outside: how many can be heard."""
-    windows = pcm[: len(pcm) // WINDOW * WINDOW].reshape(-1, WINDOW).astype(np.float32) / 32768
-    loud = np.sqrt(np.square(windows).mean(axis=1)) >= AUDIBLE
+    loud = audible(pcm)
     inside = np.zeros(len(loud), np.bool_)
     for each in told:
         inside[each.word.first_sample // WINDOW : each.word.end_sample // WINDOW] = True
     return _share(loud[inside]), _share(loud[~inside])
+
+
+def audible(pcm: Pcm) -> NDArray[np.bool_]:
+    """Which windows of 10 ms can be heard."""
+    windows = pcm[: len(pcm) // WINDOW * WINDOW].reshape(-1, WINDOW).astype(np.float32) / 32768
+    loud: NDArray[np.bool_] = np.sqrt(np.square(windows).mean(axis=1)) >= AUDIBLE
+    return loud
 
 
 def _share(flags: NDArray[np.bool_]) -> float:

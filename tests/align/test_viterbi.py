@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gpu_engine.align import initials
 from gpu_engine.align.numerals import read_out
 from gpu_engine.align.viterbi import Lattice, Scores, best_path, find_edges
 from gpu_engine.align.words import Written, is_heard, written
@@ -115,6 +116,12 @@ def test_a_number_is_read_out_where_somebody_can() -> None:
     (price, time, name) = written("$3.99, 9:05 R2D2", ALPHABET, read_out)
     assert price == Written(0, 6, "threedollarsandninetyninecents", 30)
     assert (time.letters, name.letters) == ("nineohfive", "")
+
+
+def test_initials_are_read_letter_by_letter() -> None:
+    at = "At 5 a.m. HTML, U.S. NASA e.g. x. TV"
+    said = [word.letters for word in written(at, ALPHABET, initials.named)]
+    assert said == ["at", "", "ayem", "aitchteeemel", "youess", "nasa", "eegee", "x", "teevee"]
 
 
 def test_a_script_without_blanks_has_a_word_a_character() -> None:
