@@ -27,6 +27,13 @@ class ApiError(Exception):
         self.retry_after_ms = retry_after_ms
         self.headers = dict(headers or {})
 
+    @property
+    def named(self) -> str:
+        """The message with the field in it, for shapes that have no place of its own for that. What
+        is no plain text is quoted: it may stand in a header."""
+        field = ascii(self.field)[1:-1] if self.field else ""
+        return self.message if field in self.message else f"{field}: {self.message}"
+
 
 def voice_error(error: ApiError, field: str) -> ApiError:
     """The same, about what a dialect calls the voice; about another field it stays as it is."""

@@ -273,10 +273,10 @@ def test_socket_close(socket: ClientConnection) -> None:
 
 
 @pytest.mark.parametrize("waits", [True, False])
-def test_socket_drops_what_follows_close(
+def test_socket_speaks_nothing_that_follows_close(
     socket: ClientConnection, engine: ScriptedEngine, waits: bool
 ) -> None:
-    """Whether text waits before it or not."""
+    """Whether text waits before it or not: of text one is warned, the rest is dropped."""
     engine.script = Script(hold_after=1)
     send(socket, "Speak", "One. ")
     send(socket, "Flush")
@@ -288,6 +288,7 @@ def test_socket_drops_what_follows_close(
     send(socket, "Close")
     for message in (("Speak", "Three."), ("Flush", None), ("Clear", None)):
         send(socket, *message)
+    assert hear(socket)[1]["code"] == "OUT_OF_ORDER"
     engine.release.set()
     for number in range(len(said)):
         assert hear(socket)[1] == {"type": "Flushed", "sequence_id": number}

@@ -55,6 +55,7 @@ def test_flac_holds_what_the_engine_said(
     http: httpx.Client, alice: Party, is_streamed: bool
 ) -> None:
     response = say(http, alice, response_format="flac", stream=is_streamed)
+    assert response.headers["content-type"] == TYPES["flac"]
     samples = by_ffmpeg(response.content)[0] * 32768
     assert samples.astype("<i2").tobytes() == spoken(5)
 

@@ -10,8 +10,20 @@ import openai
 import pytest
 
 from gpu_engine.proto import engine_pb2 as pb
-from tests.ttsapp.conftest import Party, eventually
+from tests.ttsapp.conftest import Party, eventually, speech
 from tests.ttsapp.scripted_engine import EngineThread, ScriptedEngine, spoken
+
+each_format = pytest.mark.parametrize(
+    ("response_format", "content_type", "magic"),
+    [
+        ("mp3", "audio/mpeg", b"\xff\xf3"),
+        ("opus", "audio/opus", b"OggS"),
+        ("aac", "audio/aac", b"\xff\xf1"),
+        ("flac", "audio/flac", b"fLaC"),
+        ("wav", "audio/wav", b"RIFF"),
+        ("pcm", "audio/pcm", spoken(1)[:4]),
+    ],
+)
 
 
 @pytest.fixture(params=["/v1", "/openai/v1"])
@@ -35,19 +47,22 @@ def test_it_works(client: openai.OpenAI) -> None:
     assert say(client).content == spoken(5)
 
 
-@pytest.mark.parametrize(
-    ("response_format", "magic"), [("pcm", spoken(1)[:4]), ("wav", b"RIFF"), ("mp3", b"\xff\xf3")]
-)
-def test_each_format_whole(client: openai.OpenAI, response_format: str, magic: bytes) -> None:
-    content = say(client, response_format, extra_body={"stream": False}).content
-    assert content.startswith(magic)
+@each_format
+def test_each_format_whole(
+    client: openai.OpenAI, response_format: str, content_type: str, magic: bytes
+) -> None:
+    answer = say(client, response_format, extra_body={"stream": False})
+    assert answer.response.headers["content-type"] == content_type
+    assert answer.content.startswith(magic)
 
 
-@pytest.mark.parametrize(
-    ("response_format", "magic"), [("pcm", spoken(1)[:4]), ("wav", b"RIFF"), ("mp3", b"\xff\xf3")]
-)
+@each_format
 def test_each_format_streamed(
-    client: openai.OpenAI, engine: ScriptedEngine, response_format: str, magic: bytes
+    client: openai.OpenAI,
+    engine: ScriptedEngine,
+    response_format: str,
+    content_type: str,
+    magic: bytes,
 ) -> None:
     engine.script.hold_after = 3
     streamed = client.audio.speech.with_streaming_response.create(
@@ -57,6 +72,7 @@ def test_each_format_streamed(
         response_format=response_format,
     )
     with streamed as response:
+        assert response.headers["content-type"] == content_type
         pieces = response.iter_bytes()
         first = next(pieces)
         assert not engine.heard[0].ended.is_set()
@@ -94,6 +110,35 @@ def test_a_refusal_has_its_parts(client: openai.OpenAI) -> None:
         "invalid_request_error",
     )
     assert len(error.request_id) == 36
+
+
+@pytest.mark.parametrize(
+    ("how", "status"),
+    [
+        ({"json": {}}, 400),
+        ({"headers": {}}, 401),
+        ({"url": "/v1/models/gpt-9", "method": "GET"}, 404),
+        ({"url": "/v1/nothing"}, 404),
+        ({"method": "GET"}, 405),
+        ({"json": {"input": "a" * 2**21}}, 413),
+        ({"json": None, "content": b"x"}, 415),
+    ],
+)
+def test_every_refusal_has_a_request_id(
+    http: httpx.Client, alice: Party, how: dict[str, object], status: int
+) -> None:
+    usual = {"method": "POST", "url": "/v1/audio/speech", "headers": alice.headers, "json": {}}
+    answer = http.request(**{**usual, **how})
+    assert (answer.status_code, len(answer.headers["x-request-id"])) == (status, 36)
+
+
+@pytest.mark.parametrize(("code", "status"), [("engine_full", 503), ("internal", 500)])
+def test_an_engines_refusal_has_a_request_id(
+    http: httpx.Client, alice: Party, engine: ScriptedEngine, code: str, status: int
+) -> None:
+    engine.script.error = pb.Error(code=code, message="no", retryable=status == 503)
+    answer = http.post("/v1/audio/speech", json=speech(), headers=alice.headers)
+    assert (answer.status_code, len(answer.headers["x-request-id"])) == (status, 36)
 
 
 def test_a_wrong_key_is_an_authentication_error(base: str, transactional_db: None) -> None:

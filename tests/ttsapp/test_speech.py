@@ -129,7 +129,11 @@ def test_sse_deltas_join_to_the_same_file(
     assert all(line.startswith("data: {") for line in lines)
     events = [json.loads(line.removeprefix("data: ")) for line in lines]
     assert {event["type"] for event in events[:-1]} == {"speech.audio.delta"}
-    assert b"".join(base64.b64decode(event["audio"]) for event in events[:-1]) == plain
+    joined = b"".join(base64.b64decode(event["audio"]) for event in events[:-1])
+    assert joined == plain
+    if response_format != "mp3":
+        assert joined == joined[: -len(spoken(5))] + spoken(5)
+        assert len(joined) - len(spoken(5)) == (44 if response_format == "wav" else 0)
     assert events[-1] == {
         "type": "speech.audio.done",
         "usage": {"input_tokens": 7, "output_tokens": 5, "total_tokens": 12},

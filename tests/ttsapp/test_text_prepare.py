@@ -228,6 +228,28 @@ def test_a_bad_pause_says_where() -> None:
     assert message == "input, character 6: 'soon' is no time: write 500ms or 0.5s."
 
 
+@pytest.mark.parametrize(
+    "tag",
+    ['<break tim="1s"/>', "<break time=1s>", '<BREAK strength="weak" />', "</break>", "<break/ >"],
+)
+def test_a_break_that_is_none_is_not_read_aloud(tag: str) -> None:
+    message = refusal(f"Wait {tag} now", Markup.PAUSES)
+    assert message == f'input, character 6: {tag!r} is not offered here: <break time="1s"/> is.'
+
+
+@pytest.mark.parametrize("text", ["a <breakfast> b", "a <break-dance> b", "a <break b", "<b>a</b>"])
+def test_what_is_no_break_is_text(text: str) -> None:
+    found = prepare(text, TextOptions(language="en", markup=Markup.PAUSES))
+    assert spoken(found) == [(0, 1.0, text)]
+
+
+def test_a_break_may_be_closed() -> None:
+    options = TextOptions(language="en", markup=Markup.PAUSES)
+    found = prepare('One <break time="1s"></break>two.', options)
+    assert spoken(found) == [(0, 1.0, "One "), (1000, 1.0, "two.")]
+    assert found.characters == len("One two.")
+
+
 @given(st.text(max_size=120), st.booleans(), st.sampled_from(["en", "de", "fr", "es", "zh", "ja"]))
 def test_every_segment_knows_its_place(text: str, is_normalised: bool, language: str) -> None:
     options = TextOptions(language=language, is_normalised=is_normalised, limit=40)

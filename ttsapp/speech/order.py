@@ -35,9 +35,10 @@ INSTRUCTIONS_LIMIT = 4096
 @dataclass(frozen=True, slots=True)
 class Order:
     """`whole`: the answer is sent only when all of it exists, so none of it counts before.
-    `text_field`, `voice_field`: what the dialect calls them, for errors about them. `sample_rate`
-    in Hz and `bit_rate` in bits/s: the format's usual ones if None. `speed`: of what is sent; times
-    on the context's clock and the shares that are charged are those of the speech as it was made.
+    `text_field`, `voice_field`, `language_field`: what the dialect calls them, for errors about
+    them. `sample_rate` in Hz and `bit_rate` in bits/s: the format's usual ones if None. `speed`: of
+    what is sent; times on the context's clock and the shares that are charged are those of the
+    speech as it was made.
     `volume`: what each sample is multiplied with.
     `has_words`: their times are wanted, and told where the model can tell them in its language.
     `max_frames`: of the whole answer, `first_chunk`: of what is made before any of it leaves; 0: as
@@ -56,6 +57,7 @@ class Order:
     whole: bool = False
     text_field: str = "input"
     voice_field: str = "voice"
+    language_field: str = "language"
     sample_rate: int | None = None
     bit_rate: int | None = None
     speed: float = 1.0
@@ -114,10 +116,10 @@ class Order:
         return audio_format(self.response_format, self.sample_rate, self.bit_rate)
 
     def check_script(self, text: str) -> None:
-        """Raises ApiError 400 on `language`, where none was named, for a text that is in none that
-        the model speaks: what it made of that would be noise."""
+        """Raises ApiError 400 on the language, where none was named, for a text in none that the
+        model speaks: what it made of that would be noise."""
         if self.language == AUTO and is_foreign(text, self.model.languages):
-            raise unspoken_language(self.model)
+            raise unspoken_language(self.model, self.language_field)
 
     @property
     def spoken_language(self) -> str:
@@ -172,10 +174,10 @@ def nothing_to_say(field: str) -> ApiError:
     return invalid("There is nothing to say in this text.", field, "empty_input")
 
 
-def unspoken_language(model: SpeechModel) -> ApiError:
+def unspoken_language(model: SpeechModel, field: str) -> ApiError:
     spoken = ", ".join(name.title() for name in model.languages)
     message = f"The text is in no language of the model {model.id!r}: it speaks {spoken}."
-    return invalid(message, "language")
+    return invalid(message, field)
 
 
 def check_speed(speed: float, field: str = "speed") -> None:

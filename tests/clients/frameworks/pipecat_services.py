@@ -1,4 +1,5 @@
-"""Pipecat's speech services, unmodified, saying one turn of an agent. JSON on the last line."""
+"""Pipecat's speech services, unmodified, saying one turn of an agent, after one that is interrupted
+if `interrupted` is said. JSON on the last line."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ import sys
 import aiohttp
 from pipecat.frames.frames import (
     ErrorFrame,
+    InterruptionFrame,
     LLMFullResponseEndFrame,
     LLMFullResponseStartFrame,
     LLMTextFrame,
@@ -46,14 +48,24 @@ def services(session: aiohttp.ClientSession) -> dict:
     }
 
 
-async def spoken(service) -> dict:
-    turn = [LLMFullResponseStartFrame(), LLMTextFrame("Hello there."), LLMFullResponseEndFrame()]
+def turn(text: str) -> list:
+    return [LLMFullResponseStartFrame(), LLMTextFrame(text), LLMFullResponseEndFrame()]
+
+
+async def spoken(service, is_interrupted: bool) -> dict:
+    before = [*turn("Never mind."), SleepFrame(sleep=SECONDS), InterruptionFrame()]
     down, up = await run_test(
         service,
-        frames_to_send=[*turn, SleepFrame(sleep=SECONDS)],
+        frames_to_send=[
+            *(before if is_interrupted else []),
+            *turn("Hello there."),
+            SleepFrame(sleep=SECONDS),
+        ],
         pipeline_params=PipelineParams(audio_out_sample_rate=24_000),
         start_timeout=20.0,
     )
+    breaks = [place for place, frame in enumerate(down) if isinstance(frame, InterruptionFrame)]
+    down = down[breaks[-1] + 1 :] if breaks else down
     audio = b"".join(frame.audio for frame in down if isinstance(frame, TTSAudioRawFrame))
     return {
         "bytes": len(audio),
@@ -63,9 +75,9 @@ async def spoken(service) -> dict:
     }
 
 
-async def main(name: str) -> None:
+async def main(name: str, how: str = "") -> None:
     async with aiohttp.ClientSession() as session:
-        print(json.dumps(await spoken(services(session)[name]())))
+        print(json.dumps(await spoken(services(session)[name](), how == "interrupted")))
 
 
-asyncio.run(main(sys.argv[1]))
+asyncio.run(main(*sys.argv[1:]))

@@ -15,7 +15,7 @@ def error_fields(error: ApiError, request_id: str) -> dict[str, Any]:
     return {
         "error_code": error.code,
         "title": HTTPStatus(error.status).phrase,
-        "message": error.message,
+        "message": error.named,
         "request_id": request_id,
     }
 

@@ -107,6 +107,7 @@ def order(
         instructions="",
         seed=fresh_seed(),
         text_field="transcript",
+        language_field=asked.language_field,
         has_words=asked.has_words,
     )
 

@@ -34,7 +34,7 @@ def code_of(error: ApiError) -> str:
 
 def error_body(error: ApiError) -> dict[str, Any]:
     request_id = str(context.request_id.get() or ids.uuid7())
-    return {"code": code_of(error), "message": error.message, "request_id": request_id}
+    return {"code": code_of(error), "message": error.named, "request_id": request_id}
 
 
 def _render(error: ApiError) -> Rendered:

@@ -82,4 +82,5 @@ def order(
         whole=not is_stream,
         text_field="input.text",
         voice_field="input.voice",
+        language_field="language_type",
     )

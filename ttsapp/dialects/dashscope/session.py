@@ -89,6 +89,8 @@ class Session:
             instructions=self.instructions,
             seed=fresh_seed(),
             text_field="text",
+            voice_field="session.voice",
+            language_field="session.language_type",
         )
 
     async def context(self, request_id: UUID, caller: Caller) -> Context:

@@ -93,6 +93,7 @@ def order(
         whole=not is_stream,
         text_field="input.text",
         voice_field="input.voice",
+        language_field="input.language_hints",
     )
 
 

@@ -53,9 +53,8 @@ def cleared(sequence: int) -> str:
 
 def warning(error: ApiError) -> str:
     """The socket goes on. The second text is where voice-agent frameworks look."""
-    return _write(
-        "Warning", code=error.code.upper(), description=error.message, warn_msg=error.message
-    )
+    said = error.named
+    return _write("Warning", code=error.code.upper(), description=said, warn_msg=said)
 
 
 def failure(error: ApiError, order: Order) -> str:
@@ -63,8 +62,8 @@ def failure(error: ApiError, order: Order) -> str:
     return _write(
         "Error",
         err_code=error.code.upper(),
-        err_msg=error.message,
-        description=error.message,
+        err_msg=error.named,
+        description=error.named,
         request_id=str(order.id),
     )
 

@@ -78,6 +78,7 @@ def order(
         seed=fresh_seed(),
         text_field="text",
         voice_field="model",
+        language_field="model",
     )
 
 

@@ -51,9 +51,12 @@ class SpeakSocket(DialectSocket):
         await self.send_frame(messages.metadata(self._first))
 
     async def take(self, message: str) -> None:
-        if self._has_said_close:
-            return
         parsed = messages.parse(message)
+        if self._has_said_close:
+            if parsed.text.strip():
+                text = "The text has ended with Close: this is not spoken."
+                raise invalid(text, "text", "out_of_order")
+            return
         self._has_said_close = parsed.type == "Close"
         if parsed.type == "Clear":
             await self._clear()

@@ -32,6 +32,9 @@ class MultiStreamSocket(ElevenLabsSocket):
         parsed = messages.parse(message)
         await self.let_in(parsed)
         if self._is_closing:
+            if (parsed.text or "").strip():
+                refusal = messages.failure(messages.text_is_over(), parsed.context_id)
+                await self.send_frame(refusal)
             return
         if parsed.closes_socket:
             await self._close_socket()

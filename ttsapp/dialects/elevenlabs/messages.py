@@ -89,7 +89,12 @@ def final(context_id: str | None) -> str:
 
 
 def failure(error: ApiError, context_id: str | None = None) -> str:
-    return _write(context_id, message=error.message, error=code_of(error), code=close_code(error))
+    return _write(context_id, message=error.named, error=code_of(error), code=close_code(error))
+
+
+def text_is_over() -> ApiError:
+    """Told without an end of what is still being spoken."""
+    return invalid("The text has ended already: this is not spoken.", "text", "out_of_order")
 
 
 def close_code(error: ApiError) -> int:

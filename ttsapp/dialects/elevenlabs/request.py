@@ -137,6 +137,7 @@ def order(
         whole=whole,
         text_field="text",
         voice_field="voice_id",
+        language_field="language_code",
         has_words=has_words,
     )
 

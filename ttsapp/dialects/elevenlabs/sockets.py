@@ -128,12 +128,13 @@ class StreamInputSocket(ElevenLabsSocket):
 
     async def _go_on(self, voice: Voice, message: Message) -> None:
         voice.check_same(message)
-        if not voice.context.is_text_open:
-            return
-        if message.text == "":
-            voice.finish()
-        else:
-            voice.take(message)
+        if voice.context.is_text_open:
+            if message.text == "":
+                voice.finish()
+            else:
+                voice.take(message)
+        elif (message.text or "").strip():
+            await self.send_frame(messages.failure(messages.text_is_over()))
 
     async def _end(self) -> None:
         """Some clients wait for ever for a socket that does not close."""

@@ -98,6 +98,7 @@ def own_voice(voice: OwnVoice) -> dict[str, Any]:
         "native_language": voice.native_language,
         "description": voice.description,
         "languages": list(voice.served_by.languages) if voice.served_by else [],
+        "word_languages": list(voice.served_by.word_languages) if voice.served_by else [],
         "state": voice.state,
     }
 
@@ -130,6 +131,7 @@ def _preset(served: SpeechModel, preset: Preset) -> dict[str, Any]:
         "native_language": preset.native_language,
         "description": preset.description,
         "languages": list(served.languages),
+        "word_languages": list(served.word_languages),
     }
 
 

@@ -39,9 +39,12 @@ def markup(asked: bool | str) -> Markup:
 
 _TIME = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s?(ms|s)", re.IGNORECASE)
 _PAUSE_TAG = re.compile(
-    r"\[pause(?:\s+(?P<a>[^\]\n]{1,20}))?\]|<break(?:\s+time\s*=\s*(?P<q>[\"'])(?P<b>.{0,20}?)(?P=q))?\s*/?>",
+    r"\[pause(?:\s+(?P<a>[^\]\n]{1,20}))?\]"
+    r"|<break(?:\s+time\s*=\s*(?P<q>[\"'])(?P<b>.{0,20}?)(?P=q))?\s*(?:/>|>(?:</break\s*>)?)",
     re.IGNORECASE,
 )
+# A tag for a pause that asks for something else, or is closed without having been opened.
+_NO_PAUSE = re.compile(r"</?break(?![\w-])[^<>]{0,200}>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][\w:-]{0,30}(?:\s[^<>]{0,200})?/?>", re.IGNORECASE)
 _USUAL_PAUSE_MS = 500
 
@@ -81,7 +84,8 @@ def plain(text: str) -> list[Run]:
 def with_pauses(text: str, field: str, *, is_strict: bool = False) -> list[Run]:
     """`[pause]`, `[pause 700ms]`, `<break time="0.7s"/>` in text that is otherwise plain.
 
-    Raises ApiError 400 naming the place of a time that is none, or (`is_strict`) of another tag."""
+    Raises ApiError 400 naming the place of a pause that cannot be understood, which nobody wants
+    read aloud, or (`is_strict`) of another tag."""
     runs: list[Run] = []
     place = 0
     for match in _PAUSE_TAG.finditer(text):
@@ -93,14 +97,13 @@ def with_pauses(text: str, field: str, *, is_strict: bool = False) -> list[Run]:
         place = match.end()
     if place < len(text):
         runs.append(Words(Mapped.of(text[place:], place)))
-    if is_strict:
-        _refuse_tags(runs, field)
+    _refuse_tags(runs, _TAG if is_strict else _NO_PAUSE, field)
     return runs
 
 
-def _refuse_tags(runs: list[Run], field: str) -> None:
+def _refuse_tags(runs: list[Run], tag: re.Pattern[str], field: str) -> None:
     for run in runs:
-        if isinstance(run, Words) and (found := _TAG.search(run.text.text)):
+        if isinstance(run, Words) and (found := tag.search(run.text.text)):
             message = f'{found[0][:30]!r} is not offered here: <break time="1s"/> is.'
             raise refused(field, run.text.starts[found.start()], message)
 
