@@ -68,6 +68,15 @@ def test_models(http: httpx.Client, alice: Party, engine: ScriptedEngine, model:
     assert engine.heard[0].start.model == "scripted-voices"
 
 
+def test_the_output_formats_that_clients_may_name() -> None:
+    rates, kilobits = (8000, 16000, 22050, 24000, 32000, 44100, 48000), (32, 64, 96, 128, 192)
+    assert set(FORMATS) == {
+        *("mp3_22050_32", "mp3_24000_48", "mp3_44100", "ulaw_8000", "alaw_8000"),
+        *(f"{name}_{rate}" for name in ("pcm", "wav") for rate in rates),
+        *(f"{name}_{bits}" for name in ("mp3_44100", "opus_48000") for bits in kilobits),
+    }
+
+
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_every_output_format_is_audio(http: httpx.Client, alice: Party, name: str) -> None:
     answer = say(http, alice, output_format=name)
@@ -120,6 +129,7 @@ def test_lines_come_as_they_are_made(
     with http.stream("POST", path, json={"text": "Hello."}, headers=xi(alice)) as answer:
         lines = answer.iter_lines()
         first = json.loads(next(lines))
+        assert not engine.heard[0].ended.is_set()
         engine.release.set()
         rest = [json.loads(line) for line in lines if line]
     assert base64.b64decode(first["audio_base64"]) == spoken(1)
