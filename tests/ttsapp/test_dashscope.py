@@ -243,8 +243,9 @@ def test_sample_rate_and_speech_rate(socket: ClientConnection) -> None:
     [
         ({"voice": "Nobody"}, "session.voice"),
         ({"voice": 5}, "session.voice"),
-        ({"mode": "sometimes"}, "mode"),
-        ({"response_format": "flac"}, "response_format"),
+        ({"mode": "sometimes"}, "session.mode"),
+        ({"response_format": "flac"}, "session.response_format"),
+        ({"instructions": "x" * 5000}, "session.instructions"),
         ({"sample_rate": 12345}, "session.sample_rate"),
         ({"response_format": "mp3", "bit_rate": 7}, "session.bit_rate"),
         ({"speech_rate": 9}, "session.speech_rate"),

@@ -113,7 +113,8 @@ def test_rate_volume_language_and_seed(
         (body(sample_rate=1), "input.sample_rate"),
         (body(rate=9), "input.rate may be"),
         (body(volume=101), "input.volume 101 is out of range"),
-        (body(language_hints=["tlh"]), "Unknown language 'tlh'"),
+        (body(language_hints=["tlh"]), "input.language_hints: Unknown language 'tlh'"),
+        (body(instruction="x" * 5000), "input.instruction: Instructions may have 4096"),
     ],
 )
 def test_a_bad_request(

@@ -186,8 +186,8 @@ def check_speed(speed: float, field: str = "speed") -> None:
         raise invalid(f"{field} may be {SLOWEST} to {FASTEST}.", field)
 
 
-def check_instructions(text: str) -> None:
+def check_instructions(text: str, field: str = "instructions") -> None:
     """Raises ApiError 400 for a style prompt that is too long."""
     if len(text) > INSTRUCTIONS_LIMIT:
         message = f"Instructions may have {INSTRUCTIONS_LIMIT} characters."
-        raise invalid(message, "instructions", "string_above_max_length")
+        raise invalid(message, field, "string_above_max_length")

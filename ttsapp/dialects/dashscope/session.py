@@ -62,10 +62,11 @@ class Session:
     def updated(self, body: bytes) -> Session:
         """With the fields of a `session.update`; what it leaves out stays. Raises ApiError 400."""
         given = lenient.fields(body, _KNOWN, within="session")
-        strict.check_choice(given, "mode", (SERVER_COMMIT, COMMIT))
-        strict.check_choice(given, "response_format", _FORMATS)
+        named = {f"session.{name}": value for name, value in given.items()}
+        strict.check_choice(named, "session.mode", (SERVER_COMMIT, COMMIT))
+        strict.check_choice(named, "session.response_format", _FORMATS)
         check_speed(given.get("speech_rate", 1.0), "session.speech_rate")
-        check_instructions(given.get("instructions", ""))
+        check_instructions(given.get("instructions", ""), "session.instructions")
         changed = replace(self, **given)
         changed._audio()
         return changed

@@ -63,7 +63,7 @@ def parse(content_type: str, body: bytes) -> Wanted:
     said = lenient.fields(bytes(fields["input"]), INPUT, ("text",), within="input")
     check_text(said["text"], settings.MAX_INPUT_CHARACTERS, "input.text")
     check_speed(said.get("rate", 1.0), "input.rate")
-    check_instructions(said.get("instruction", ""))
+    check_instructions(said.get("instruction", ""), "input.instruction")
     named = {"input.format": said.get("format", "wav")}
     strict.check_choice(named, "input.format", FORMATS)
     audio = audio_format(named["input.format"], said.get("sample_rate"), None, _NAMES)
