@@ -17,7 +17,7 @@ PAGE = "/console/alice/settings"
 
 
 def test_it_works(sign_in: SignIn, alice: Party) -> None:
-    sign_in("alice").post(PAGE, {"name": "Alicia", "days": "90"})
+    sign_in("alice").post(PAGE, {"name": "Alicia", "usage_days": "90"})
     alice.tenant.refresh_from_db()
     assert (alice.tenant.name, Retention.objects.get().days) == ("Alicia", 90)
     changes = AuditEntry.objects.filter(actor="user:alice").order_by("sequence")
@@ -68,14 +68,21 @@ def test_an_operator_reads_what_an_empty_limit_is(sign_in: SignIn) -> None:
 
 @pytest.mark.parametrize("days", ["61", "3651", "many"])
 def test_a_time_that_events_cannot_be_kept_for(sign_in: SignIn, alice: Party, days: str) -> None:
-    response = sign_in("alice").post(PAGE, {"name": "Alicia", "days": days})
+    response = sign_in("alice").post(PAGE, {"name": "Alicia", "usage_days": days})
     alice.tenant.refresh_from_db()
-    assert list(response.context["form"].errors) == ["days"]
+    assert list(response.context["form"].errors) == ["usage_days"]
+    assert alice.tenant.name == "Alice"
+
+
+def test_a_name_that_would_not_be_read(sign_in: SignIn, alice: Party) -> None:
+    response = sign_in("alice").post(PAGE, {"name": "\u202eAlicia"})
+    alice.tenant.refresh_from_db()
+    assert list(response.context["form"].errors) == ["name"]
     assert alice.tenant.name == "Alice"
 
 
 def test_what_is_not_changed_is_not_audited(sign_in: SignIn, alice: Party) -> None:
-    sign_in("alice").post(PAGE, {"name": "Alice", "days": ""})
+    sign_in("alice").post(PAGE, {"name": "Alice", "usage_days": ""})
     assert not AuditEntry.objects.filter(actor="user:alice").exists()
 
 

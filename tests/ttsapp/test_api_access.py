@@ -80,6 +80,8 @@ MATRIX = [
     ("GET", "tenants/alice/requests/{request}", None, READ),
     # Its text is not kept: who may read it is told so.
     ("GET", "tenants/alice/requests/{request}/text", None, TEXT),
+    ("GET", "tenants/alice/settings", None, OWNED),
+    ("PATCH", "tenants/alice/settings", {"audio_hours": 24}, OWNED),
     ("GET", "tenants/alice/usage", None, READ),
     ("GET", "tenants/alice/voices", None, READ),
     ("GET", "tenants/alice/voices/{voice}", None, READ),

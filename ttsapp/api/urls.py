@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.urls import path
-from rest_framework.routers import SimpleRouter
+from rest_framework.routers import Route, SimpleRouter
 
 from ttsapp.api import documents
 from ttsapp.api.views.aliases import Aliases
@@ -17,11 +17,24 @@ from ttsapp.api.views.lexicon import Lexicon
 from ttsapp.api.views.limits import LimitsView
 from ttsapp.api.views.members import Members
 from ttsapp.api.views.requests import Requests
+from ttsapp.api.views.settings import SettingsView
 from ttsapp.api.views.tenants import PlatformTenants, TenantsView
 from ttsapp.api.views.usage import UsageView
 from ttsapp.api.views.voices import VoicesView
 
-router = SimpleRouter(trailing_slash=False, use_regex_path=False)
+
+class Router(SimpleRouter):
+    """What is one document, and no list, is changed at its own address by `change`."""
+
+    routes = [  # noqa: RUF012
+        route._replace(mapping={**route.mapping, "patch": "change"})
+        if isinstance(route, Route) and route.mapping.get("get") == "list"
+        else route
+        for route in SimpleRouter.routes
+    ]
+
+
+router = Router(trailing_slash=False, use_regex_path=False)
 router.register("tenants", TenantsView, "tenants")
 router.register("tenants/<slug:tenant>/aliases", Aliases, "aliases")
 router.register("tenants/<slug:tenant>/billing", BillingView, "billing")
@@ -33,6 +46,7 @@ router.register("tenants/<slug:tenant>/lexicon", Lexicon, "lexicon")
 router.register("tenants/<slug:tenant>/limits", LimitsView, "limits")
 router.register("tenants/<slug:tenant>/members", Members, "members")
 router.register("tenants/<slug:tenant>/requests", Requests, "requests")
+router.register("tenants/<slug:tenant>/settings", SettingsView, "settings")
 router.register("tenants/<slug:tenant>/usage", UsageView, "usage")
 router.register("tenants/<slug:tenant>/voices", VoicesView, "voices")
 router.register("platform/costs", CostsView, "platform-costs")

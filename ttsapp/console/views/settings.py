@@ -5,27 +5,24 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from django import forms
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
-from billing.models import Retention
 from billing.upkeep.models import FEWEST_DAYS, MOST_DAYS
-from billing.upkeep.retention import keep_for
 from ttsapp.audit.services import Actor
 from ttsapp.console.access import member_page
 from ttsapp.console.shell import page
 from ttsapp.limits.admission import with_defaults
 from ttsapp.limits.fields import NAMES
-from ttsapp.speech.texts import keep_texts
-from ttsapp.tenants.models import MOST_AUDIO_HOURS, MOST_TEXT_DAYS, Membership, Permission, Tenant
-from ttsapp.tenants.services import keep_audio, rename_tenant, review_voices
+from ttsapp.tenants.models import MOST_AUDIO_HOURS, MOST_TEXT_DAYS, Membership, Permission
+from ttsapp.tenants.names import check_line
+from ttsapp.tenants.settings import TenantSettings, change_settings, settings_of
 
 
 class SettingsForm(forms.Form):
-    name = forms.CharField(max_length=100)
-    days = forms.IntegerField(
+    name = forms.CharField(max_length=100, validators=[check_line])
+    usage_days = forms.IntegerField(
         min_value=FEWEST_DAYS,
         max_value=MOST_DAYS,
         required=False,
@@ -47,32 +44,29 @@ class SettingsForm(forms.Form):
         label="Hours that requests' audio is kept (empty: not at all)",
     )
 
+    @property
+    def wanted(self) -> TenantSettings:
+        given = self.cleaned_data
+        return TenantSettings(
+            name=given["name"],
+            usage_days=given["usage_days"],
+            text_days=given["text_days"] or 0,
+            audio_hours=given["audio_hours"] or 0,
+            reviews_voices=given["reviews_voices"],
+        )
+
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_page(Permission.MANAGE_SETTINGS)
 def settings(request: HttpRequest, membership: Membership) -> HttpResponse:
     tenant = membership.tenant
-    days = _days(tenant)
-    initial = {"name": tenant.name, "days": days, "audio_hours": tenant.audio_hours or None}
-    initial["reviews_voices"] = tenant.reviews_voices
-    initial["text_days"] = tenant.text_days or None
+    # Nought is nothing to be kept: its field is empty.
+    initial = {name: value or None for name, value in settings_of(tenant).items()}
     form = SettingsForm(request.POST if request.method == "POST" else None, initial=initial)
     if request.method == "POST" and form.is_valid():
-        actor, wanted = Actor.of(request.user), form.cleaned_data
-        with transaction.atomic():
-            rename_tenant(actor, tenant, wanted["name"])
-            if wanted["days"] != days:
-                keep_for(actor, tenant, wanted["days"])
-            keep_audio(actor, tenant, wanted["audio_hours"] or 0)
-            review_voices(actor, tenant, wanted["reviews_voices"])
-            keep_texts(actor, tenant, wanted["text_days"] or 0)
+        change_settings(Actor.of(request.user), tenant, form.wanted)
         return redirect("console:settings", slug=tenant.slug)
     own, in_force = asdict(tenant.limits), asdict(with_defaults(tenant.limits))
     limits = [(name.replace("_", " "), in_force[name], own[name] is None) for name in NAMES]
     content = {"form": form, "limits": limits}
     return page(request, membership, "settings", content, 400 if form.errors else 200)
-
-
-def _days(tenant: Tenant) -> int | None:
-    found = Retention.objects.filter(tenant=tenant).first()
-    return found.days if found else None
