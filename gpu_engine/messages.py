@@ -285,6 +285,7 @@ class CoreStatus(Message, frozen=True):
     pinned: tuple[Held, ...] = ()
     waits: dict[str, WaitTimes] = {}
     memory: MemoryUse = MemoryUse({}, 0, 0)
+    longest_wait_ms: int = 0
 
 
 ToFront = (

@@ -344,7 +344,7 @@ class WatchStatusRequest(_message.Message):
     def __init__(self, interval_ms: _Optional[int] = ...) -> None: ...
 
 class EngineStatus(_message.Message):
-    __slots__ = ("engine_id", "version", "state", "device", "uptime_seconds", "streams", "waiting_first_audio", "capacity", "streams_total", "frames_total", "underruns_total", "core_restarts", "modules", "memory_bytes", "caches", "waiting_background", "lead_low_ms", "lead_median_ms", "pinned", "memory", "waits", "hardware", "silent")
+    __slots__ = ("engine_id", "version", "state", "device", "uptime_seconds", "streams", "waiting_first_audio", "capacity", "streams_total", "frames_total", "underruns_total", "core_restarts", "modules", "memory_bytes", "caches", "waiting_background", "lead_low_ms", "lead_median_ms", "pinned", "memory", "waits", "hardware", "silent", "longest_wait_ms")
     class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         STATE_UNSPECIFIED: _ClassVar[EngineStatus.State]
@@ -401,6 +401,7 @@ class EngineStatus(_message.Message):
     WAITS_FIELD_NUMBER: _ClassVar[int]
     HARDWARE_FIELD_NUMBER: _ClassVar[int]
     SILENT_FIELD_NUMBER: _ClassVar[int]
+    LONGEST_WAIT_MS_FIELD_NUMBER: _ClassVar[int]
     engine_id: str
     version: str
     state: EngineStatus.State
@@ -424,7 +425,8 @@ class EngineStatus(_message.Message):
     waits: _containers.MessageMap[str, WaitStatus]
     hardware: str
     silent: bool
-    def __init__(self, engine_id: _Optional[str] = ..., version: _Optional[str] = ..., state: _Optional[_Union[EngineStatus.State, str]] = ..., device: _Optional[str] = ..., uptime_seconds: _Optional[float] = ..., streams: _Optional[int] = ..., waiting_first_audio: _Optional[int] = ..., capacity: _Optional[int] = ..., streams_total: _Optional[int] = ..., frames_total: _Optional[int] = ..., underruns_total: _Optional[int] = ..., core_restarts: _Optional[int] = ..., modules: _Optional[_Mapping[str, ModuleStatus]] = ..., memory_bytes: _Optional[int] = ..., caches: _Optional[_Mapping[str, CacheStatus]] = ..., waiting_background: _Optional[int] = ..., lead_low_ms: _Optional[int] = ..., lead_median_ms: _Optional[int] = ..., pinned: _Optional[_Iterable[_Union[HeldVoice, _Mapping]]] = ..., memory: _Optional[_Union[MemoryStatus, _Mapping]] = ..., waits: _Optional[_Mapping[str, WaitStatus]] = ..., hardware: _Optional[str] = ..., silent: _Optional[bool] = ...) -> None: ...
+    longest_wait_ms: int
+    def __init__(self, engine_id: _Optional[str] = ..., version: _Optional[str] = ..., state: _Optional[_Union[EngineStatus.State, str]] = ..., device: _Optional[str] = ..., uptime_seconds: _Optional[float] = ..., streams: _Optional[int] = ..., waiting_first_audio: _Optional[int] = ..., capacity: _Optional[int] = ..., streams_total: _Optional[int] = ..., frames_total: _Optional[int] = ..., underruns_total: _Optional[int] = ..., core_restarts: _Optional[int] = ..., modules: _Optional[_Mapping[str, ModuleStatus]] = ..., memory_bytes: _Optional[int] = ..., caches: _Optional[_Mapping[str, CacheStatus]] = ..., waiting_background: _Optional[int] = ..., lead_low_ms: _Optional[int] = ..., lead_median_ms: _Optional[int] = ..., pinned: _Optional[_Iterable[_Union[HeldVoice, _Mapping]]] = ..., memory: _Optional[_Union[MemoryStatus, _Mapping]] = ..., waits: _Optional[_Mapping[str, WaitStatus]] = ..., hardware: _Optional[str] = ..., silent: _Optional[bool] = ..., longest_wait_ms: _Optional[int] = ...) -> None: ...
 
 class CacheStatus(_message.Message):
     __slots__ = ("hits", "misses", "evictions", "entries", "bytes", "most_bytes")

@@ -79,6 +79,10 @@ class WaitingRoom:
         )
         return len(self) >= 2 * self.limit or own * len(tenants) >= self.limit
 
+    def longest(self, now: float) -> float:
+        """Seconds that the interactive stream which waits longest has waited by now."""
+        return max(0.0, now - self.interactive.oldest()) if self.interactive else 0.0
+
     def push(self, stream: Stream) -> None:
         self._queue_of(stream).push(stream)
         self.by_id[stream.id] = stream

@@ -293,6 +293,7 @@ class Engine:
                 for name, wait in self.scheduler.waits.told(now).items()
             },
             memory=self.memory.told(now),
+            longest_wait_ms=round(1000 * self.scheduler.waiting.longest(now)),
         )
 
 

@@ -162,6 +162,7 @@ class EngineService(engine_pb2_grpc.EngineServicer):
             status.streams = core.streams
             status.waiting_first_audio = core.waiting_first_audio
             status.waiting_background = core.waiting_background
+            status.longest_wait_ms = core.longest_wait_ms
             status.lead_low_ms = core.lead_low_ms
             status.lead_median_ms = core.lead_median_ms
             status.streams_total = core.streams_total

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from billing.upkeep.findings import Difference
 from billing.upkeep.findings import note as note_findings
+from gpu_engine.proto.engine_pb2 import EngineStatus, WaitStatus
 from tests.console.conftest import SignIn
 from tests.ttsapp.conftest import Party
 from tests.ttsapp.seeded import use
@@ -20,6 +21,7 @@ from ttsapp.alerts.measures import Measured
 from ttsapp.alerts.models import Alert, AlertChange, Delivery, SeenNetwork, State
 from ttsapp.alerts.rules import BY_CODE, RULES
 from ttsapp.audit.services import SYSTEM
+from ttsapp.errors import ApiError
 from ttsapp.keys.models import ApiKey
 from ttsapp.tenants.models import Tenant
 
@@ -164,6 +166,47 @@ def test_the_first_audio_of_all_tenants(alice: Party, bob: Party) -> None:
 def test_the_share_of_gaps(alice: Party) -> None:
     (few,) = measures.underruns(timezone.now())
     assert few.value is None
+
+
+def engine(name: str, longest: int, **waits: tuple[int, float]) -> EngineStatus:
+    """Whose streams waited that long: rows and milliseconds by what they waited for."""
+    told = {before: WaitStatus(rows=rows, p95_ms=p95) for before, (rows, p95) in waits.items()}
+    return EngineStatus(
+        engine_id=name, streams=9, waiting_first_audio=2, longest_wait_ms=longest, waits=told
+    )
+
+
+@pytest.mark.parametrize(
+    ("told", "value", "state"),
+    [
+        ([engine("one", 0)], 0.0, "ok"),
+        ([engine("one", 0, place=(20, 249.0), codec=(99, 5000.0))], 249.0, "ok"),
+        ([engine("one", 0, place=(20, 3.0), prefill=(20, 250.0))], 250.0, "warning"),
+        # One slow stream of a few is no trouble, as long as none waits now.
+        ([engine("one", 0, place=(19, 5000.0))], 0.0, "ok"),
+        ([engine("one", 1000)], 1000.0, "alert"),
+        ([engine("one", 0), engine("two", 0, place=(40, 300.0))], 300.0, "warning"),
+    ],
+)
+def test_the_queue_is_a_wait(
+    monkeypatch: pytest.MonkeyPatch, told: list[EngineStatus], value: float, state: str
+) -> None:
+    async def statuses() -> list[EngineStatus]:
+        return told
+
+    monkeypatch.setattr(measures, "_statuses", statuses)
+    (found,) = measures.queue(NOW)
+    assert (found.value, BY_CODE["queue"].state(found.value)) == (value, state)
+
+
+def test_the_queue_names_the_engine_where_it_is_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def statuses() -> list[EngineStatus | ApiError]:
+        away = ApiError(503, "engine_unavailable", "Away.")
+        return [engine("one", 0), away, engine("two", 1250)]
+
+    monkeypatch.setattr(measures, "_statuses", statuses)
+    (found,) = measures.queue(NOW)
+    assert found.text == "up to 1,250 ms at two; 4 without audio yet, 18 open"
 
 
 def test_refusals_have_a_share(alice: Party) -> None:

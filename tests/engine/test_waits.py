@@ -91,6 +91,25 @@ def test_who_waits_for_a_place() -> None:
     assert place.p95 == pytest.approx(0.5, rel=EXACT)
 
 
+def test_who_waits_longest_for_a_place() -> None:
+    # given both places taken, one of the two that wait for them a background stream
+    scheduler = driven()
+    scheduler.submit(Stream(2, arrived=100.0, frame_cap=9), 100.0)
+    longest = [scheduler.waiting.longest(100.0)]
+    scheduler.submit(Stream(3, arrived=100.1, frame_cap=9, background=True), 100.1)
+    longest.append(scheduler.waiting.longest(100.2))
+
+    # when two that somebody listens to come behind it
+    for number, at in ((4, 100.5), (5, 100.75)):
+        scheduler.submit(Stream(number, arrived=at, frame_cap=9), at)
+    longest.append(scheduler.waiting.longest(101.0))
+    scheduler.cancel(4)
+    longest.append(scheduler.waiting.longest(101.0))
+
+    # then theirs is what is told
+    assert longest == [0.0, 0.0, 0.5, 0.25]
+
+
 def test_what_waits_for_a_job_that_runs_waits_for_nothing() -> None:
     scheduler = driven()
     run(scheduler, 100.01, Kind.PREFILL)

@@ -34,6 +34,8 @@ SOON, HOUR, DAY = timedelta(minutes=5), timedelta(hours=1), timedelta(days=1)
 # Below these, a share or a ratio says nothing.
 FEWEST_REQUESTS, FEWEST_CHARACTERS = 20, 10_000
 FAILED_OFTEN = 3
+# What a stream waits for before anything is made of it.
+QUEUES = ("place", "prefill")
 # Of a budget: from here on it is named beside one that is used up further.
 FAR_PERCENT = 80
 # Of credit that is not used: what is left lasts, and a figure says so where none would alarm.
@@ -78,8 +80,21 @@ def queue(now: datetime) -> Iterator[Measured]:
     if not told:
         yield Measured(None, "no engine answers")
     else:
+        longest = max(told, key=_queue_ms)
         waiting = sum(status.waiting_first_audio for status in told)
-        yield Measured(waiting, f"{waiting:,} waiting, {sum(s.streams for s in told):,} open")
+        yield Measured(
+            _queue_ms(longest),
+            f"up to {_queue_ms(longest):,.0f} ms at {longest.engine_id}; {waiting:,} without audio "
+            f"yet, {sum(status.streams for status in told):,} open",
+        )
+
+
+def _queue_ms(status: EngineStatus) -> float:
+    """How long nearly all of the last minute's streams stood for a place or their first job, and
+    who waits longest by now: where nobody gets a place, the minute has nothing to tell."""
+    found = (status.waits[name] for name in QUEUES if name in status.waits)
+    past = (wait.p95_ms for wait in found if wait.rows >= FEWEST_REQUESTS)
+    return max(float(status.longest_wait_ms), *past, 0.0)
 
 
 def refusals(now: datetime) -> Iterator[Measured]:

@@ -87,9 +87,9 @@ RULES = (
         one="engine",
     ),
     Rule(
-        "queue", "Streams wait for their first audio", "streams", 20, 100, measures.queue,
-        "Waiting at this moment, over all engines.",
-        one="stream",
+        "queue", "Streams wait to be begun", "ms", 250, 1000, measures.queue,
+        "95 % of the last minute's streams got a place and their first job within this, at the "
+        "engine where it takes longest; one that waits longer at this moment counts too.",
     ),
     Rule(
         "refusals", "Requests are turned away", "%", 2, 10, measures.refusals,
