@@ -6,14 +6,17 @@ import io
 import re
 import wave
 
+import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.chromium import needs_chromium
+from ttsapp.speech.encoders.plain import Raw
 
 pytestmark = [needs_chromium, pytest.mark.timeout(1200)]
 
 PLAYGROUND = "/console/default/playground"
+MP3 = b"\xff\xf3"
 TEXT = "It's a quiet morning."
 
 
@@ -72,7 +75,7 @@ def test_a_request_is_tried_again_with_its_voice_and_seed(page: Page) -> None:
     page.select_option("#voice-A", index=0)
     page.fill("#seed-A", "")
     told(take, "ended").locator("a").click()
-    page.click("text=Its voice, seed and speed in the playground")
+    page.click("text=Its settings in the playground")
 
     assert page.input_value("#voice-A") == voice
     assert page.input_value("#seed-A") == "7"
@@ -107,7 +110,7 @@ def test_two_takes_stand_side_by_side_and_both_are_kept(page: Page) -> None:
     expect(told(other, "ended")).to_have_text("stop")
     expect(told(one, "ended")).to_have_text("stop")
 
-    assert one.locator("select").input_value() != other.locator("select").input_value()
+    assert one.locator("[name=voice]").input_value() != other.locator("[name=voice]").input_value()
     rows = page.locator("#list tr")
     assert [row.inner_text()[0] for row in rows.all()] == ["B", "A"]
     assert "at 1.5" in rows.first.inner_text()
@@ -186,6 +189,72 @@ def test_a_call_has_the_seed_of_the_take_that_was_heard(page: Page) -> None:
     assert f'"seed":{seed}}}' in command.inner_text()
     page.fill("#text", "Another text.")
     assert "seed" not in command.inner_text()
+
+
+def test_a_take_has_a_language_instructions_and_a_sample_rate(page: Page) -> None:
+    page.goto(PLAYGROUND)
+    take = side(page, "A")
+    take.locator("[name=language]").select_option("english")
+    take.locator("[name=instructions]").fill("calmly")
+    take.locator("[name=rate]").select_option("8000")
+    spoken(page)
+    row = page.locator("#list tr").first.inner_text()
+    assert "english, 8000 Hz, “calmly”" in row
+    command = page.inner_text("#command")
+    assert '"instructions":"calmly","language":"english"' in command
+    assert '"response_format":"wav","sample_rate":8000,' in command
+    with page.expect_download() as download:
+        take.get_by_role("button", name="WAV").click()
+    with wave.open(io.BytesIO(download.value.path().read_bytes())) as file:
+        assert file.getframerate() == 8000
+        seconds = file.getnframes() / 8000
+    assert told(take, "audio").inner_text() == f"{seconds:.1f} s"
+
+    told(take, "ended").locator("a").click()
+    page.click("text=Its settings in the playground")
+    kept = [page.input_value(f"#{name}-A") for name in ("language", "format", "rate")]
+    assert kept == ["english", "pcm", "8000"]
+
+
+@pytest.mark.parametrize(
+    ("format_", "suffix"),
+    [("pcm_f32", "wav"), ("wav_mulaw", "wav"), ("mp3", "mp3"), ("opus", "opus"), ("flac", "flac")],
+)
+def test_a_take_is_heard_and_kept_in_its_format(page: Page, format_: str, suffix: str) -> None:
+    page.goto(PLAYGROUND)
+    page.select_option("#format-A", format_)
+    take = spoken(page)
+    assert 0.5 < float(told(take, "audio").inner_text().removesuffix(" s")) < 10
+    with page.expect_download() as download:
+        take.get_by_role("button", name=suffix.upper()).click()
+    assert download.value.suggested_filename.endswith(f".{suffix}")
+    assert download.value.path().read_bytes().startswith((b"RIFF", b"OggS", b"fLaC", MP3))
+    assert f'"response_format":"{format_}"' in page.inner_text("#command")
+
+
+def test_rates_that_a_format_cannot_have_are_not_offered(page: Page) -> None:
+    page.goto(PLAYGROUND)
+    page.select_option("#rate-A", "44100")
+    page.select_option("#format-A", "opus")
+    offered = page.locator("#rate-A option:not([hidden])").all_inner_texts()
+    assert offered == ["24000 Hz", "8000 Hz", "16000 Hz", "48000 Hz"]
+    assert page.input_value("#rate-A") == ""
+
+
+@pytest.mark.parametrize("law", ["mulaw", "alaw"])
+def test_telephones_codes_are_read_as_they_are_written(page: Page, law: str) -> None:
+    page.goto(PLAYGROUND)
+    module = page.evaluate(
+        "performance.getEntriesByType('resource').map((each) => each.name)"
+        ".find((name) => name.includes('/formats.'))"
+    )
+    read = (
+        f"import('{module}').then((all) => Array.from({{ length: 256 }}, (_, n) => all.{law}(n)))"
+    )
+    samples = np.array(page.evaluate(read), np.float32)
+    codes = list(Raw(law).push(samples))
+    # One of its two noughts is never written.
+    assert [n for n in range(256) if codes[n] != n] == ([127] if law == "mulaw" else [])
 
 
 def test_a_refusal_is_told_in_words(page: Page) -> None:

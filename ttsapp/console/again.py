@@ -14,6 +14,7 @@ from ttsapp.dialects.openai.again import body
 from ttsapp.lexicon.selectors import version
 from ttsapp.speech.asked import Asked, unpack
 from ttsapp.speech.models import KeptText, RequestLog
+from ttsapp.speech.text.languages import AUTO
 from ttsapp.tenants.models import Membership
 from ttsapp.voices.catalogue import Catalogue, is_own_id
 
@@ -44,6 +45,8 @@ def again(membership: Membership, log: RequestLog, kept: KeptText | None) -> Aga
     said = body(log, asked, *words, has_lexicon=lexicon > 0)
     written = msgspec.json.encode(said).decode()
     fields = {"voice": log.voice, "seed": log.seed, "speed": asked.get("speed", 1.0)}
+    fields |= {"language": asked.get("language", AUTO), "format": log.response_format}
+    fields |= {"rate": said.get("sample_rate", "")}
     return Again(
         json=shlex.quote(written),
         file=f"again.{log.response_format}",

@@ -8,7 +8,8 @@ from ttsapp.voices.catalogue import STOCK_VOICES, Catalogue, SpeechModel, away
 from ttsapp.voices.own import DescribedVoice, Preset
 
 DESIGN = "voice_design"
-TASKS = {"CustomVoice": "custom_voice", "Base": "base", "VoiceDesign": DESIGN}
+DESIGN_TASK = "VoiceDesign"
+TASKS = {"CustomVoice": "custom_voice", "Base": "base", DESIGN_TASK: DESIGN}
 # What the log and keys' rules call it.
 DESCRIBED = "(described)"
 _SPEAKS = {"custom_voice": "presets", "base": "clones", DESIGN: "described voices"}

@@ -128,6 +128,31 @@ def test_a_refused_recording_is_told_beside_its_field(
     assert stored(store) == before
 
 
+def test_a_voice_is_described_in_the_playground(
+    base: str, three: ScriptedEngine, alice: Party
+) -> None:
+    three.script.chunks = 2
+    body = {
+        "model": "scripted-design",
+        "task_type": "VoiceDesign",
+        "input": "Hello.",
+        "instructions": "A hoarse old man",
+        "response_format": "pcm",
+        "stream_format": "sse",
+    }
+    with browser(base, "alice") as page:
+        offered = page.get("/console/alice/playground").text
+        spoken = page.post("/console/alice/speak", json=body)
+    described = re.search(r'<option value="\(described\)"[^>]*>', offered)
+    assert described is not None
+    assert 'data-model="scripted-design"' in described[0]
+    assert 'data-task="VoiceDesign" data-languages="english"' in described[0]
+    assert spoken.status_code == 200
+    start = three.heard[-1].start
+    assert (start.model, start.voice.described) == ("scripted-design", True)
+    assert start.instructions == "A hoarse old man"
+
+
 def test_the_register_and_the_end(
     base: str, http: httpx.Client, cloning: ScriptedEngine, alice: Party
 ) -> None:

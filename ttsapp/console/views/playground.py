@@ -24,31 +24,43 @@ from ttsapp.dialects.openai import codec, documents, events
 from ttsapp.errors import ApiError, invalid
 from ttsapp.http import json_response, request_id
 from ttsapp.keys.authentication import Caller
-from ttsapp.speech.order import Order
+from ttsapp.speech.encoders import FORMATS
+from ttsapp.speech.encoders.formats import SAMPLE_RATES, rates
+from ttsapp.speech.order import INSTRUCTIONS_LIMIT, Order
 from ttsapp.speech.prepared import whole_text
 from ttsapp.speech.session import Session
 from ttsapp.tenants.models import Membership, Permission
 from ttsapp.voices.catalogue import SpeechModel
-from ttsapp.voices.own import Preset
+from ttsapp.voices.kinds import DESCRIBED, DESIGN, DESIGN_TASK
+from ttsapp.voices.own import DescribedVoice, Preset
 from ttsapp.voices.selectors import catalogue
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Voices of one model. `tells_words`: it can say when its words are spoken."""
+    """Voices of one model, or one that is described to it. `word_languages`: those in which it can
+    say when its words are spoken."""
 
     label: str
     model: str
     voices: Sequence[Preset]
-    tells_words: bool
+    languages: Sequence[str]
+    word_languages: Sequence[str]
+    task: str = ""
 
 
 @require_safe
 @member_page(Permission.SPEAK)
 def playground(request: HttpRequest, membership: Membership) -> HttpResponse:
+    choices = async_to_sync(_choices)(speaker_of(membership))
+    languages = (language for choice in choices for language in choice.languages)
     content = {
-        "choices": async_to_sync(_choices)(speaker_of(membership)),
+        "choices": choices,
+        "languages": list(dict.fromkeys(languages)),
+        "formats": [(name, *rates(name)) for name in sorted(FORMATS, key="wav".__ne__)],
+        "sample_rates": SAMPLE_RATES,
         "text_limit": settings.MAX_INPUT_CHARACTERS,
+        "instructions_limit": INSTRUCTIONS_LIMIT,
         "sides": ("A", "B"),
     }
     return page(request, membership, "playground", content)
@@ -98,9 +110,15 @@ async def _choices(caller: Caller) -> list[Choice]:
         for model in served.models
     ]
     shown = [_choice(model, served.shown(model)) for model in served.models]
-    return [each for each in (*own, *shown) if each.voices]
+    described = [_described(model) for model in served.models if model.kind == DESIGN]
+    return [each for each in (*own, *shown, *described) if each.voices]
 
 
 def _choice(model: SpeechModel, voices: Sequence[Preset], whose: str = "") -> Choice:
     label = f"{whose}, by {model.id}" if whose else model.id
-    return Choice(label, model.id, voices, model.tells_words("auto"))
+    return Choice(label, model.id, voices, model.languages, model.word_languages)
+
+
+def _described(model: SpeechModel) -> Choice:
+    voice = DescribedVoice(DESCRIBED, "", "")
+    return replace(_choice(model, [voice], "described"), task=DESIGN_TASK)

@@ -12,7 +12,7 @@ from ttsapp.speech.encoders import FORMATS, audio_format
 from ttsapp.speech.models import RequestLog
 from ttsapp.speech.text.languages import AUTO
 from ttsapp.speech.text.markup import MARKUP_VALUES, Markup
-from ttsapp.voices.kinds import DESCRIBED
+from ttsapp.voices.kinds import DESCRIBED, DESIGN_TASK
 
 # What an order calls it, and what the call does.
 _NAMES = {
@@ -33,7 +33,7 @@ def body(
     """Of `POST /v1/audio/speech`. `has_lexicon`: the tenant has words now that could be said
     otherwise."""
     is_described = log.voice == DESCRIBED
-    voice = {"task_type": "VoiceDesign"} if is_described else {"voice": log.voice}
+    voice = {"task_type": DESIGN_TASK} if is_described else {"voice": log.voice}
     settings = {sent: asked[name] for name, sent in _NAMES.items() if name in asked}
     if settings.get("language") == AUTO:
         del settings["language"]

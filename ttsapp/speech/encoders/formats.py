@@ -50,6 +50,11 @@ _KINDS = {
 FORMATS = tuple(_KINDS)
 
 
+def rates(name: str) -> tuple[int, tuple[int, ...]]:
+    """Of a format: its usual sample rate, and all that it can have."""
+    return _KINDS[name].default_rate, _KINDS[name].rates
+
+
 def content_types() -> tuple[str, ...]:
     return tuple(dict.fromkeys(kind.content_type for kind in _KINDS.values()))
 

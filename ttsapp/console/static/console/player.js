@@ -1,29 +1,13 @@
-// Raw 24 kHz 16-bit speech, played while it arrives. Pieces are scheduled one behind the other on
-// the audio clock, so that they join without a gap. Works without https, where worklets do not.
-export const SAMPLE_RATE = 24000;
+// Speech that is played while it arrives. Pieces are scheduled one behind the other on the audio
+// clock, which has their rate, so that they join without a gap. Works without https, where worklets
+// do not.
 const LEAD = 0.3; // seconds in hand before the first sound, and again after an underrun
 const START = 0.03; // seconds from scheduling to sound, for the audio thread
 
-// Bytes may end in the middle of a sample: the odd one waits for the next piece.
-export class Decoder {
-  odd = new Uint8Array(0);
-
-  samples(bytes) {
-    const joined = new Uint8Array(this.odd.length + bytes.length);
-    joined.set(this.odd);
-    joined.set(bytes, this.odd.length);
-    const count = joined.length >> 1;
-    this.odd = joined.slice(count * 2);
-    const view = new DataView(joined.buffer);
-    const samples = new Float32Array(count);
-    for (let i = 0; i < count; i += 1) samples[i] = view.getInt16(2 * i, true) / 32768;
-    return samples;
-  }
-}
-
 export class Player {
-  constructor() {
-    this.audio = new AudioContext({ sampleRate: SAMPLE_RATE });
+  constructor(rate) {
+    this.rate = rate;
+    this.audio = new AudioContext({ sampleRate: rate });
     this.waiting = [];
     this.inHand = 0; // seconds not yet scheduled
     this.next = 0; // when what is scheduled runs out, on the audio clock
@@ -40,7 +24,7 @@ export class Player {
       this.isPlaying = false;
     }
     this.waiting.push(samples);
-    this.inHand += samples.length / SAMPLE_RATE;
+    this.inHand += samples.length / this.rate;
     if (this.isPlaying || this.inHand >= LEAD) this.flush();
   }
 
@@ -53,7 +37,7 @@ export class Player {
   }
 
   schedule(samples) {
-    const buffer = this.audio.createBuffer(1, samples.length, SAMPLE_RATE);
+    const buffer = this.audio.createBuffer(1, samples.length, this.rate);
     buffer.copyToChannel(samples, 0);
     const source = this.audio.createBufferSource();
     source.buffer = buffer;
@@ -66,6 +50,11 @@ export class Player {
   // Seconds of the take that have been heard.
   get position() {
     return Math.max(0, this.scheduled - Math.max(0, this.next - this.audio.currentTime));
+  }
+
+  // The samples of a whole file; raises where the browser does not know its format.
+  async decoded(bytes) {
+    return (await this.audio.decodeAudioData(bytes.buffer)).getChannelData(0);
   }
 
   // No more follows: what is left is played, then the sound device is given back.
@@ -83,7 +72,7 @@ export class Player {
 }
 
 // A file that any player opens: 44 bytes of header, then the samples as they came.
-export function wav(pieces) {
+export function wav(pieces, rate) {
   const bytes = pieces.reduce((sum, piece) => sum + 2 * piece.length, 0);
   const view = new DataView(new ArrayBuffer(44 + bytes));
   const text = (at, word) => [...word].forEach((c, i) => view.setUint8(at + i, c.charCodeAt(0)));
@@ -93,8 +82,8 @@ export function wav(pieces) {
   view.setUint32(16, 16, true);
   view.setUint16(20, 1, true);
   view.setUint16(22, 1, true);
-  view.setUint32(24, SAMPLE_RATE, true);
-  view.setUint32(28, 2 * SAMPLE_RATE, true);
+  view.setUint32(24, rate, true);
+  view.setUint32(28, 2 * rate, true);
   view.setUint16(32, 2, true);
   view.setUint16(34, 16, true);
   text(36, "data");
@@ -102,7 +91,7 @@ export function wav(pieces) {
   let at = 44;
   for (const piece of pieces) {
     for (const sample of piece) {
-      view.setInt16(at, Math.round(sample * 32768), true);
+      view.setInt16(at, Math.max(-32768, Math.min(32767, Math.round(sample * 32768))), true);
       at += 2;
     }
   }

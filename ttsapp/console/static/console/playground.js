@@ -9,7 +9,7 @@ const both = document.getElementById("both");
 const command = document.getElementById("command");
 const shown = document.getElementById("shown");
 const language = document.getElementById("language");
-const KEPT = ["voice", "seed", "speed"];
+const KEPT = ["voice", "instructions", "language", "format", "rate", "seed", "speed"];
 const remembered = `playground:${root.dataset.tenant}`;
 
 const page = {
@@ -23,7 +23,7 @@ const sides = [...document.querySelectorAll("form[data-side]")].map((form) => ne
 // One after the other: two at once cannot be told apart.
 both.addEventListener("click", async () => {
   both.disabled = true;
-  for (const side of sides) if (!(await side.speak())) break;
+  for (const side of sides) if (!side.form.reportValidity() || !(await side.speak())) break;
   both.disabled = false;
 });
 
@@ -35,19 +35,26 @@ text.addEventListener("keydown", (event) => {
 function row(side, take) {
   document.getElementById("none")?.remove();
   const line = document.getElementById("list").insertRow(0);
-  const speed = take.body.speed ? `, at ${take.body.speed}` : "";
-  const cells = [side.name, take.voice + speed, take.firstAudio, take.seconds.toFixed(1), take.underruns, "…", take.seed, "…"];
+  const cells = [side.name, settings(take), take.firstAudio, take.seconds.toFixed(1), take.underruns, "…", take.seed, "…"];
   const made = cells.map((value, place) => cell(line, value, place > 1 && place < 7));
+  made[1].classList.add("wrap");
   const what = `take ${side.name} by ${take.voice}`;
   const actions = line.insertCell();
   actions.className = "actions";
-  actions.append(button("Play", what, () => side.again(take)), " ", button("WAV", what, () => take.save()));
+  actions.append(button("Play", what, () => side.again(take)), " ", button(take.extension.toUpperCase(), what, () => take.save()));
   label(line.closest("table"));
   tell();
   return (found) => {
     made[5].textContent = cost(found);
     made[7].replaceChildren(link(page.urls.requests + take.id, found?.finish_reason ?? "open"));
   };
+}
+
+// What tells a take from others.
+function settings({ voice, asked }) {
+  const { language, response_format: format, sample_rate: rate, speed, instructions } = asked;
+  const told = [voice, language, format !== "wav" && format, rate && `${rate} Hz`, speed && `at ${speed}`];
+  return [...told, instructions && `“${instructions}”`].filter(Boolean).join(", ");
 }
 
 function cell(line, value, isNumber) {
@@ -88,15 +95,18 @@ function recall() {
   asked(sides[0].fields);
 }
 
-// By a request's page: its voice, if there still is one, its seed and its speed.
+// By a request's page: its settings, as far as there still is such a voice, and such a format.
 function asked(fields) {
   const wanted = new URLSearchParams(location.search);
-  const voice = [...fields.voice.options].find((each) => each.value === wanted.get("voice"));
-  if (voice) voice.selected = true;
+  for (const name of ["voice", "language", "format", "rate"]) {
+    const option = [...fields[name].options].find((each) => each.value === wanted.get(name));
+    if (option) option.selected = true;
+  }
   for (const name of ["seed", "speed"]) if (wanted.has(name)) fields[name].value = wanted.get(name);
 }
 
 function changed() {
+  for (const side of sides) side.adjust();
   const now = sides.map(({ fields }) => ({
     ...Object.fromEntries(KEPT.map((name) => [name, fields[name].value])),
     spelled: fields.spelled.checked,

@@ -26,33 +26,56 @@ export class Side {
     return this.fields.voice.selectedOptions[0];
   }
 
-  // What is sent, which is what the speech API takes.
-  body() {
-    const { model, words } = this.option?.dataset ?? {};
-    const { seed, speed, spelled } = this.fields;
+  // Fields follow the voice and the format: what those cannot have is not offered.
+  adjust() {
+    const { task, languages } = this.option?.dataset ?? {};
+    const { instructions, language, format, rate } = this.fields;
+    const spoken = ["auto", ...(languages ?? "").split(" ")];
+    const { rates, rate: usual } = format.selectedOptions[0].dataset;
+    offer(language, (name) => spoken.includes(name));
+    offer(rate, (hertz) => hertz === "" || hertz !== usual && rates.split(" ").includes(hertz));
+    rate.options[0].textContent = `${usual} Hz`;
+    instructions.required = Boolean(task);
+    this.tell("instructed", task ? "What the voice is like" : "Instructions");
+  }
+
+  // What a program asks of the speech API for this take.
+  asked() {
+    const { model, task } = this.option?.dataset ?? {};
+    const { voice, instructions, language, format, rate, seed, speed, spelled } = this.fields;
     return {
       model,
-      voice: this.fields.voice.value,
+      ...(task ? { task_type: task } : { voice: voice.value }),
       input: this.page.text(),
-      response_format: "pcm",
-      stream_format: "sse",
-      ...(words && { word_timestamps: true }),
+      ...(instructions.value.trim() && { instructions: instructions.value }),
+      ...(language.value !== "auto" && { language: language.value }),
+      response_format: format.value,
+      ...(rate.value && { sample_rate: Number(rate.value) }),
       ...(seed.value.trim() && { seed: Number(seed.value) }),
       ...(Number(speed.value) !== 1 && { speed: Number(speed.value) }),
       ...(spelled.checked && { apply_text_normalization: "on" }),
     };
   }
 
+  // How it is heard.
+  hearing() {
+    const { name, words = "" } = this.option?.dataset ?? {};
+    const { language, format, rate } = this.fields;
+    const timed = words.split(" ").filter(Boolean);
+    const hasWords = language.value === "auto" ? timed.length > 0 : timed.includes(language.value);
+    return { voice: name, rate: Number(rate.value || format.selectedOptions[0].dataset.rate), hasWords };
+  }
+
   // The same for a program, with the seed of the take that was just made of it.
   told() {
-    const body = this.body();
-    const isOfTake = JSON.stringify(this.take?.body) === JSON.stringify(body);
-    return isOfTake && this.take.seed ? { ...body, seed: Number(this.take.seed) } : body;
+    const asked = this.asked();
+    const isOfTake = JSON.stringify(this.take?.asked) === JSON.stringify(asked);
+    return isOfTake && this.take.seed ? { ...asked, seed: Number(this.take.seed) } : asked;
   }
 
   // Whether it was heard to its end.
   async speak() {
-    const take = new Take(this.page.urls, this.body(), this.option.dataset.name);
+    const take = new Take(this.page.urls, this.asked(), this.hearing());
     const token = this.fields.csrfmiddlewaretoken.value;
     const isHeard = await this.hear(take, "Asking the engine…", (heard) => take.speak(token, heard));
     if (take.pieces.length > 0) this.keep(take);
@@ -79,8 +102,9 @@ export class Side {
   async begin(take) {
     await this.page.quiet();
     this.take = take;
-    this.words.show(take.body.input);
-    this.wave.clear();
+    this.words.show(take.asked.input);
+    this.wave.clear(take.rate);
+    this.part("save").firstChild.data = take.extension.toUpperCase();
     this.part("words").hidden = false;
     this.isPlaying = true;
     this.allow();
@@ -164,6 +188,12 @@ export class Side {
   say(text) {
     if (this.part("status").textContent !== text) this.tell("status", text);
   }
+}
+
+// Hides what is not on offer; who had chosen it has the first again.
+function offer(select, isOffered) {
+  for (const option of select.options) option.hidden = option.disabled = !isOffered(option.value);
+  if (!select.selectedOptions[0] || select.selectedOptions[0].disabled) select.selectedIndex = 0;
 }
 
 export function cost(settlement) {

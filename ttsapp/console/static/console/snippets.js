@@ -1,32 +1,36 @@
 // A take as a call that anybody with a key can make: from a shell, with OpenAI's clients.
+import { extension } from "./formats.js";
+
 export const SNIPPETS = { curl, python, javascript };
 
-// What the playground itself sends goes by events; a file is what a program wants.
-function plain(body) {
-  const { stream_format, word_timestamps, ...rest } = body;
-  return { ...rest, response_format: "wav" };
-}
+const file = (body) => `take.${extension(body.response_format)}`;
 
 // A single quote ends the shell's quoting: it is written as '\''.
 function curl(base, body) {
   return [
     `curl -sS --fail "${base}/v1/audio/speech" \\`,
     `  -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\`,
-    `  -d '${JSON.stringify(plain(body)).replaceAll("'", "'\\''")}' -o take.wav`,
+    `  -d '${JSON.stringify(body).replaceAll("'", "'\\''")}' -o ${file(body)}`,
   ].join("\n");
 }
 
-// OpenAI's clients know no seed and no cleaning of texts: those go into the body beside the rest.
+// OpenAI's clients insist on a voice, also where it is described: then any name of theirs will do.
+const voiced = ({ model, ...rest }) => ({ model, voice: "alloy", ...rest });
+
+// What they do not know goes into the body beside the rest.
+const KNOWN = ["model", "voice", "input", "instructions", "response_format", "speed"];
+
 function split(body) {
-  const { seed, apply_text_normalization, ...known } = plain(body);
-  const ours = Object.entries({ seed, apply_text_normalization }).filter(([, value]) => value !== undefined);
+  const entries = Object.entries(voiced(body));
+  const ours = entries.filter(([name]) => !KNOWN.includes(name));
+  const known = entries.filter(([name]) => KNOWN.includes(name));
   return { known, ours: ours.length > 0 ? Object.fromEntries(ours) : null };
 }
 
 // JSON's strings and numbers are Python's as well.
 function python(base, body) {
   const { known, ours } = split(body);
-  const lines = Object.entries(known).map(([name, value]) => `    ${name}=${JSON.stringify(value)},`);
+  const lines = known.map(([name, value]) => `    ${name}=${JSON.stringify(value)},`);
   if (ours) lines.push(`    extra_body=${JSON.stringify(ours)},`);
   return [
     "import os",
@@ -37,12 +41,12 @@ function python(base, body) {
     "with client.audio.speech.with_streaming_response.create(",
     ...lines,
     ") as speech:",
-    '    speech.stream_to_file("take.wav")',
+    `    speech.stream_to_file("${file(body)}")`,
   ].join("\n");
 }
 
 function javascript(base, body) {
-  const lines = Object.entries(plain(body)).map(([name, value]) => `  ${name}: ${JSON.stringify(value)},`);
+  const lines = Object.entries(voiced(body)).map(([name, value]) => `  ${name}: ${JSON.stringify(value)},`);
   return [
     'import { writeFile } from "node:fs/promises";',
     'import OpenAI from "openai";',
@@ -51,6 +55,6 @@ function javascript(base, body) {
     "const speech = await client.audio.speech.create({",
     ...lines,
     "});",
-    'await writeFile("take.wav", Buffer.from(await speech.arrayBuffer()));',
+    `await writeFile("${file(body)}", Buffer.from(await speech.arrayBuffer()));`,
   ].join("\n");
 }
