@@ -116,6 +116,31 @@ def test_a_request_opens_beside_the_list(page: Page, every: list[str]) -> None:
     assert drawer.locator(".chunks rect.played").count() > 1
 
 
+def test_fields_of_a_drawer_have_their_own_names(page: Page, every: list[str]) -> None:
+    """Beside a page that has fields of the same ids: a role is chosen in both."""
+    page.goto(f"{ROOT}/members")
+    page.click("[aria-label='Change finn']")
+    role = page.locator("dialog.drawer").get_by_role("combobox", name="Role")
+    expect(role).to_have_value("viewer")
+    role.select_option("developer")
+    page.click("dialog.drawer button:text-is('Save')")
+    expect(page.locator("tbody tr", has_text="finn").locator("td").first).to_have_text("developer")
+
+
+@pytest.mark.parametrize(
+    ("list_", "heading"),
+    [("tenants", "Default"), ("invoices", "Invoice"), ("webhooks", "Webhook")],
+)
+def test_rows_of_the_installation_open_beside_their_list(
+    page: Page, every: list[str], list_: str, heading: str
+) -> None:
+    page.goto(f"/platform/{list_}")
+    page.locator("tbody a[data-drawer]").first.click()
+    expect(page.locator("dialog.drawer h1").first).to_contain_text(heading)
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog.drawer")).to_be_hidden()
+
+
 def test_a_requests_audio_is_heard_again(page: Page, every: list[str]) -> None:
     """A second of it, which the pictures' tenant keeps."""
     page.goto(next(path for path in every if "/requests/" in path))
@@ -179,7 +204,9 @@ def test_sliders_say_what_a_million_would_cost(page: Page) -> None:
 @pytest.mark.parametrize("part", range(PARTS))
 def test_axe_finds_nothing_serious(page: Page, every: list[str], part: int) -> None:
     axe = (resources.files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
-    serious = """(rules) => axe.run({ resultTypes: ["violations"], ...rules }).then((found) =>
+    # Targets of 24 pixels are asked by WCAG 2.2, and not usually looked at.
+    serious = """(only) => axe.run({ resultTypes: ["violations"], ...only,
+        rules: { "target-size": { enabled: true } } }).then((found) =>
         found.violations.filter((each) => ["serious", "critical"].includes(each.impact))
         .map((each) => [each.id, each.nodes[0].html]))"""
     for path in every[part::PARTS]:

@@ -16,10 +16,12 @@ from django.utils import timezone
 from tests.console.conftest import SignIn
 from tests.ttsapp.conftest import Party
 from tests.ttsapp.seeded import use
+from ttsapp.alerts.models import Alert, AlertChange
 from ttsapp.audit.models import AuditEntry
 from ttsapp.console import lists
 from ttsapp.console.models import SavedView
 from ttsapp.keys.models import ApiKey
+from ttsapp.voices.models import Consent
 
 FAILED = {"name": "Failed", "query": "ended=error&before=x&evil=1"}
 SAVE = "/console/alice/views/of/requests"
@@ -169,3 +171,56 @@ def test_a_file_of_the_audit_log_is_audited(transactional_db: None, sign_in: Sig
         "at,tenant,actor,action,target,changes,detail,reason,address,request_id,"
     )
     assert AuditEntry.objects.filter(action="audit.exported", actor="user:admin").count() == 1
+
+
+def test_words_and_consents_have_saved_views_too(sign_in: SignIn) -> None:
+    viewer = sign_in("viewer")
+    for page, query in (("pronunciations", "q=sql"), ("consents", "q=ann&state=active")):
+        saved = viewer.post(f"/console/alice/views/of/{page}", {"name": page, "query": query})
+        assert saved["Location"] == f"/console/alice/{page}?{query}"
+        assert f'aria-current="true">{page}</a>' in shown(viewer, saved["Location"])
+
+
+def filtered(client: Client, page: str, query: str) -> tuple[str, list[dict[str, str]]]:
+    """The page, and the rows of its file."""
+    file = content(client.get(f"{page}.csv?{query}"))
+    return shown(client, f"{page}?{query}"), list(csv.DictReader(io.StringIO(file)))
+
+
+def test_members_are_filtered(sign_in: SignIn, alice: Party) -> None:
+    for name in ("developer", "viewer"):
+        sign_in(name)
+    page, rows = filtered(sign_in("alice"), "/console/alice/members", "q=VIEW&role=viewer")
+    assert [row["name"] for row in rows] == ["viewer"]
+    assert '<th scope="row">viewer</th>' in page
+    assert '<th scope="row">developer</th>' not in page
+    page, rows = filtered(sign_in("alice"), "/console/alice/members", "q=developer&role=viewer")
+    assert rows == []
+    assert '<strong>No member matches</strong><a href="/console/alice/members">' in page
+
+
+def test_consents_are_filtered(sign_in: SignIn, alice: Party, mallory: Party) -> None:
+    for tenant, name in ((alice, "Ann"), (alice, "Ben"), (mallory, "Anna")):
+        Consent.objects.create(tenant=tenant.tenant, name=name, person=f"{name} Archer")
+    Consent.objects.filter(name="Ben").update(withdrawn_at=timezone.now())
+    where, viewer = "/console/alice/consents", sign_in("viewer")
+    assert [row["name"] for row in filtered(viewer, where, "q=ann")[1]] == ["Ann"]
+    assert [row["name"] for row in filtered(viewer, where, "state=withdrawn")[1]] == ["Ben"]
+    assert "No consent matches" in filtered(viewer, where, "q=ann&state=withdrawn")[0]
+
+
+def test_changes_of_alerts_are_filtered(sign_in: SignIn, alice: Party, mallory: Party) -> None:
+    for tenant, rule in ((alice, "budget"), (alice, "webhook"), (mallory, "budget")):
+        alert = Alert.objects.create(rule=rule, scope=f"{tenant.tenant.pk}", tenant=tenant.tenant)
+        for after in ("warning", "ok"):
+            AlertChange.objects.create(
+                at=timezone.now(), alert=alert, before="ok", after=after, was_told=False
+            )
+    where, viewer = "/console/alice/alerts", sign_in("viewer")
+    page, rows = filtered(viewer, where, "rule=budget&to=warning")
+    assert [(row["alert"], row["after"]) for row in rows] == [("budget", "warning")]
+    assert page.count('<td><span class="pill warning">warning</span></td>') == 1
+    assert len(filtered(viewer, where, "rule=webhook")[1]) == 2
+    assert "No change matches" in filtered(viewer, where, "rule=webhook&to=alert")[0]
+    # A rule of the installation's is none of a tenant's.
+    assert viewer.get(f"{where}?rule=disk").status_code == 400

@@ -81,8 +81,14 @@ def trouble(rule: Rule, except_of: Iterable[int | None]) -> QuerySet[Alert]:
     return found.exclude(tenant_id__in=[each for each in except_of if each is not None])
 
 
-def changes(tenant_id: int | None, count: int = 50) -> QuerySet[AlertChange]:
+def changes(
+    tenant_id: int | None, count: int = 50, rule: str = "", to: str = ""
+) -> QuerySet[AlertChange]:
     found = AlertChange.objects.filter(Q(alert__tenant=tenant_id)).select_related("alert")
+    if rule:
+        found = found.filter(alert__rule=rule)
+    if to:
+        found = found.filter(after=to)
     return found[:count]
 
 

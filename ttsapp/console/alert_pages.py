@@ -17,10 +17,11 @@ from ttsapp.alerts.models import Alert
 from ttsapp.alerts.rules import BY_CODE
 from ttsapp.audit.services import Actor, scope_of
 from ttsapp.console import exports
+from ttsapp.console.filters import ChangeFilters
 from ttsapp.console.places import Place
 
 HOURS = ((0, "not at all"), (1, "an hour"), (8, "8 hours"), (24, "a day"), (168, "a week"))
-MOST_ADDRESSES, MOST_CHANGES = 20, 10_000
+MOST_ADDRESSES, MOST_SHOWN, MOST_CHANGES = 20, 50, 10_000
 COLUMNS: exports.Columns = {
     "at": attrgetter("at"),
     "alert": attrgetter("alert.rule"),
@@ -62,18 +63,19 @@ def alerts(request: HttpRequest, place: Place) -> HttpResponse:
         if not place.is_in_charge:
             raise PermissionDenied
         return set_addresses(request, place)
-    return show(place, AddressesForm(initial={"addresses": ", ".join(_addresses(place))}))
+    addresses = AddressesForm(initial={"addresses": ", ".join(_addresses(place))})
+    return show(request, place, addresses)
 
 
 def changes_csv(request: HttpRequest, place: Place) -> HttpResponse:
-    found = selectors.changes(place.tenant_id, MOST_CHANGES)
-    return exports.table(COLUMNS, found, "alerts")
+    filters = ChangeFilters(request.GET, place.tenant_id)
+    return exports.table(COLUMNS, filters.found(MOST_CHANGES), "alerts")
 
 
 def set_addresses(request: HttpRequest, place: Place) -> HttpResponse:
     form = AddressesForm(request.POST)
     if not form.is_valid():
-        return show(place, form, status=400)
+        return show(request, place, form, status=400)
     services.set_addresses(Actor.of(request.user), place.tenant, form.cleaned_data["addresses"])
     return redirect(place.url("alerts"))
 
@@ -88,21 +90,24 @@ def mute(request: HttpRequest, place: Place, code: str) -> HttpResponse:
     return redirect(place.url("alerts"))
 
 
-def show(place: Place, form: AddressesForm, status: int = 200) -> HttpResponse:
+def show(
+    request: HttpRequest, place: Place, form: AddressesForm, status: int = 200
+) -> HttpResponse:
     standings = selectors.standings(place.tenant_id)
+    search = ChangeFilters(request.GET, place.tenant_id)
+    shown = search.found(MOST_SHOWN)
     content: dict[str, Any] = {
         "standings": standings,
         "asked_at": max((each.asked_at for each in standings if each.asked_at), default=None),
-        "changes": [
-            (BY_CODE[each.alert.rule].title, each) for each in selectors.changes(place.tenant_id)
-        ],
+        "search": search,
+        "changes": [(BY_CODE[each.alert.rule].title, each) for each in shown],
         "form": form,
         "mute": MuteForm(),
         "mails": bool(settings.MAIL_FROM),
     }
     if place.tenant is None:
         content["tenants"] = selectors.tenants_in_trouble()
-    return place.render("alerts", content, status)
+    return place.render("alerts", content, 400 if search.errors else status)
 
 
 def _addresses(place: Place) -> list[str]:

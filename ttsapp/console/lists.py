@@ -25,14 +25,18 @@ OF_TENANT: dict[str, tuple[str, ...]] = {
     "pronunciations": ("q",),
     "usage": _DAYS,
     "keys": ("q", "state"),
-    **dict.fromkeys(("members", "consents", "webhooks", "alerts"), ()),
+    "members": ("q", "role"),
+    "consents": ("q", "state"),
+    "alerts": ("rule", "to"),
+    "webhooks": (),
 }
 OF_PLATFORM: dict[str, tuple[str, ...]] = {
     "tenants": ("q", "state"),
     "invoices": ("q", "month", "kind"),
     "audit": OF_TENANT["audit"],
     "costs": (*_DAYS, "target"),
-    **dict.fromkeys(("settings", "price_books", "webhooks", "alerts", "metering"), ()),
+    "alerts": OF_TENANT["alerts"],
+    **dict.fromkeys(("settings", "price_books", "webhooks", "metering"), ()),
 }
 
 

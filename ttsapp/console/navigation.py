@@ -33,7 +33,7 @@ class Link:
 TENANT = (
     Entry("overview", "Overview", Permission.VIEW),
     Entry("playground", "Playground", Permission.SPEAK),
-    Entry("voices", "Voices", Permission.VIEW),
+    Entry("voices", "Voices", Permission.VIEW, below=("pronunciations", "consents")),
     Entry("requests", "Requests", Permission.VIEW, below=("request",)),
     Entry("keys", "Keys", Permission.VIEW),
     Entry("usage", "Usage", Permission.VIEW),
@@ -61,9 +61,10 @@ PLATFORM = (
 
 
 def may_open(is_platform: bool, page: str, may: Container[Enum]) -> bool:
-    """Whether a page of the navigation is theirs."""
+    """Whether a page of the navigation, or one below it, is theirs."""
     entries = PLATFORM if is_platform else TENANT
-    return any(entry.page == page and entry.permission in may for entry in entries)
+    found = (entry for entry in entries if page == entry.page or page in entry.below)
+    return any(entry.permission in may for entry in found)
 
 
 def of_tenant(slug: str, page: str, may: Container[Enum]) -> Sequence[Link]:

@@ -18,6 +18,7 @@ from ttsapp.audit.actions import Action
 from ttsapp.audit.services import Actor, record
 from ttsapp.console import exports
 from ttsapp.console.access import member_page
+from ttsapp.console.filters import ConsentFilters
 from ttsapp.console.refused import page_of
 from ttsapp.console.shell import page
 from ttsapp.console.views.voice_making import content_of
@@ -40,15 +41,18 @@ COLUMNS = exports.fields(
 @require_safe
 @member_page(Permission.VIEW)
 def consents(request: HttpRequest, membership: Membership) -> HttpResponse:
-    rows = selectors.consents(membership.tenant).prefetch_related("voices")
-    return page(request, membership, "consents", {"consents": rows, "page": "voices"})
+    search = ConsentFilters(request.GET)
+    rows = search.found(membership.tenant)
+    content = {"consents": rows, "search": search, "page": "voices"}
+    return page(request, membership, "consents", content, 400 if search.errors else 200)
 
 
 @require_safe
 @member_page(Permission.VIEW)
 def consents_csv(request: HttpRequest, membership: Membership) -> HttpResponse:
     tenant = membership.tenant
-    return exports.table(COLUMNS, selectors.consents(tenant), f"consents-{tenant.slug}")
+    found = ConsentFilters(request.GET).found(tenant)
+    return exports.table(COLUMNS, found, f"consents-{tenant.slug}")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

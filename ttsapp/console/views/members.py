@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from ttsapp.audit.services import Actor
 from ttsapp.console import exports
 from ttsapp.console.access import member_page
+from ttsapp.console.filters import MemberFilters
 from ttsapp.console.shell import page
 from ttsapp.errors import ApiError
 from ttsapp.tenants import invitations, selectors, services
@@ -61,7 +62,8 @@ def members(request: HttpRequest, membership: Membership) -> HttpResponse:
 @member_page(Permission.VIEW)
 def members_csv(request: HttpRequest, membership: Membership) -> HttpResponse:
     tenant = membership.tenant
-    return exports.table(COLUMNS, selectors.members(tenant), f"members-{tenant.slug}")
+    found = MemberFilters(request.GET).found(tenant)
+    return exports.table(COLUMNS, found, f"members-{tenant.slug}")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -123,13 +125,15 @@ def _list(
     request: HttpRequest, membership: Membership, form: InvitationForm, status: int = 200
 ) -> HttpResponse:
     is_manager = membership.may(Permission.MANAGE_MEMBERS)
+    search = MemberFilters(request.GET)
     content = {
-        "members": selectors.members(membership.tenant),
+        "search": search,
+        "members": search.found(membership.tenant),
         "invited": _invited(request, membership) if is_manager else (),
         "form": form,
         "rights": RIGHTS,
     }
-    return page(request, membership, "members", content, status)
+    return page(request, membership, "members", content, 400 if search.errors else status)
 
 
 def _show(

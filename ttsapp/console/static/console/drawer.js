@@ -14,6 +14,17 @@ function closeButton() {
   return button;
 }
 
+// Ids of the page below may be the same: a label would be its field's and not the drawer's.
+const REFERENCES = ["for", "aria-labelledby", "aria-describedby", "aria-controls", "list"];
+function setApart(main) {
+  for (const each of main.querySelectorAll("[id]")) each.id = `drawer-${each.id}`;
+  for (const name of REFERENCES) {
+    for (const each of main.querySelectorAll(`[${name}]`)) {
+      each.setAttribute(name, each.getAttribute(name).replace(/\S+/g, "drawer-$&"));
+    }
+  }
+}
+
 async function content(url) {
   const answer = await fetch(url, { headers: { Accept: "text/html" } });
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -21,6 +32,7 @@ async function content(url) {
   // A page that sends elsewhere, such as to the sign-in, is opened as a page.
   if (!answer.ok || answer.redirected || !main) throw new Error(answer.status);
   for (const form of main.querySelectorAll("form:not([action])")) form.action = url;
+  setApart(main);
   return main;
 }
 
