@@ -53,7 +53,9 @@ def build_all(size: str, plan: Plan) -> None:
         *(
             Trial(module, plan.variant_of(rows) + suffix, rows)
             for module, rows in product(("predictor", "talker"), plan.step_rows)
+            if module == "talker" or not plan.folds(rows)
         ),
+        *(Trial("predictor", "folded", rows) for rows in plan.step_rows if plan.folds(rows)),
     ]
     with Ahead(size, trials, plan.positions - SPARE, plan.slots) as ahead:
         for trial in trials:

@@ -5,18 +5,19 @@ A device belongs to one checkpoint, and so do its caches: what is kept never out
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
 from torch import Tensor
 
 from gpu_engine.messages import Act, Held, Speaker
-from gpu_engine.models.prompt import Prompt, embed_prompt
+from gpu_engine.models.prompt import Prompt, PromptPlan, embed_prompt
 from gpu_engine.models.talker import Talker
 from gpu_engine.runner.protocol import CacheStats
 from gpu_engine.runner.session import Session
 
 Tensors = tuple[Tensor, ...]
+Embed = Callable[[Talker, PromptPlan, Tensor | None, Tensor | None], Prompt]
 
 # Names of artifacts, before those of voices that are gone are looked for.
 FEW_NAMES = 1024
@@ -161,15 +162,15 @@ class Kept:
         own = [tensors for cache in self._caches for tensors in cache.of(speaker)]
         return Held(speaker, speaker in self.pinned, len(own), sum(map(_size, own)))
 
-    def embed(self, talker: Talker, session: Session) -> Prompt:
+    def embed(self, talker: Talker, session: Session, embed: Embed = embed_prompt) -> Prompt:
         """The session's prompt, a known speaker's part of it from memory."""
         if session.vector is None:
-            return embed_prompt(talker, session.plan)
+            return embed(talker, session.plan, None, None)
         found = self.speakers.find(session.voice)
         if found is None:
             found = self.speakers.put(session.voice, _speaker(talker, session))
         vector, frames = found
-        return embed_prompt(talker, session.plan, vector, frames if len(frames) else None)
+        return embed(talker, session.plan, vector, frames if len(frames) else None)
 
 
 def _speaker(talker: Talker, session: Session) -> Tensors:

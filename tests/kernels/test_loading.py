@@ -26,7 +26,7 @@ CUSTOM = "tiny-1b7-custom_voice"
 def test_batches_reach_the_streams_that_there_may_be() -> None:
     settings = EngineSettings("folder", max_streams=20, max_positions=512, weights="fp8")
     plan = graph_plan(settings)
-    assert plan.step_rows == (1, 2, 4, 8, 16, 32)
+    assert plan.step_rows == (1, 2, 8, 16, 32)
     assert plan.codec_rows == (1, 2, 4, 8, 16, 32)
     assert (plan.slots, plan.positions, plan.texts, plan.fp8) == (20, 512, 136, True)
 

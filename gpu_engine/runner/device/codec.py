@@ -35,11 +35,11 @@ class CodecArena:
             for columns, channels, _ in memories(weights)
         ]
 
-    def reset(self, slot: int) -> None:
-        """Back to the start of a stream. Rings need nothing: no place before the start is read."""
-        self.position[slot] = 0
-        for columns in self.columns:
-            columns[slot] = 0
+    def reset(self, slot: Tensor) -> None:
+        """Back to the start of a stream, slot int64 [1]. Rings need nothing: no place before the
+        start is read."""
+        for kept in (self.position, *self.columns):
+            kept.index_fill_(0, slot, 0)
 
     def save(self, slot: int) -> list[Tensor]:
         """A copy of a slot's memory."""

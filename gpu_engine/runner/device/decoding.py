@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -25,6 +25,31 @@ if TYPE_CHECKING:
 Step = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
+class Framed:
+    """Which jobs made the frames that are decoded next: nothing else is waited for. The job before
+    a slot's last is looked at where that makes a frame that nobody asks for yet."""
+
+    def __init__(self, slots: int) -> None:
+        self._made = np.zeros(slots, np.int64)
+        self._heard = np.zeros(slots, np.int64)
+        self._ends = np.full((2, slots), None, object)
+
+    def open(self, slot: int) -> None:
+        self._made[slot] = self._heard[slot] = 0
+        self._ends[:, slot] = None
+
+    def launch(self, slots: Slots, job: Pending) -> None:
+        self._made[slots] += 1
+        self._ends[0, slots] = self._ends[1, slots]
+        self._ends[1, slots] = job.end
+
+    def decode(self, slots: Slots, frames: int) -> Iterable[Any]:
+        """The ends of jobs that the next frames of these slots come from."""
+        self._heard[slots] += frames
+        last = (self._made[slots] <= self._heard[slots]).astype(np.int64)
+        return {id(end): end for end in self._ends[last, slots].tolist()}.values()
+
+
 class Decoding:
     """Graphs by rows and frames; a chunk of another length is padded to the next by the kernels,
     the modules take any length as it is."""
@@ -32,7 +57,9 @@ class Decoding:
     def __init__(self, decoder: CodecDecoder, arena: Arena, plan: Plan, most: int) -> None:
         device = arena.hidden.device
         self._arena, self._plan = arena, plan
-        self.lane = Lane(device, most, arena.scratch)
+        # Audio is what somebody waits for; beside a lone step a decode took three times as long.
+        self.lane = Lane(device, most, arena.scratch, urgent=True)
+        self._framed = Framed(plan.slots)
         self._done = torch.zeros(plan.slots + 1, dtype=torch.int64, device=device)
         self._real = torch.ones(1, dtype=torch.int64, device=device)
         self._real_staged = self.lane.ring((1,), torch.int64)
@@ -46,6 +73,12 @@ class Decoding:
         shapes = [(r, f) for r in plan.codec_rows for f in plan.codec_frames]
         for rows, frames in shapes:
             self._capture(rows, frames)
+        self._opened = torch.full((1,), arena.scratch, dtype=torch.int64, device=device)
+        self._forget = self.lane.capture(self._fresh)
+
+    def _fresh(self) -> None:
+        self._memory.reset(self._opened)
+        self._done.index_fill_(0, self._opened, 0)
 
     def _codec(
         self, decoder: CodecDecoder
@@ -91,15 +124,18 @@ class Decoding:
         return tensors_of(kept, self._done)
 
     @torch.inference_mode()
-    def open(self, slot: int, heard: Sequence[Tensor] | None, main: Lane) -> None:
+    def open(self, slot: int, heard: Sequence[Tensor] | None) -> None:
         """A fresh memory, or one that has `heard` a reference."""
-        self.lane.follow(main)
+        self._framed.open(slot)
         with self.lane.here():
-            if heard is None:
-                self._memory.reset(slot)
-            else:
+            self._opened.fill_(slot)
+            self._forget()
+            if heard is not None:
                 self._memory.load(slot, heard)
-            self._done[slot] = 0
+
+    def framed(self, slots: Slots, job: Pending) -> None:
+        """A frame of each was launched, elsewhere."""
+        self._framed.launch(slots, job)
 
     @property
     def most_heard(self) -> int:
@@ -129,12 +165,12 @@ class Decoding:
         with self.lane.here():
             return self._memory.save(slot)
 
-    def launch(self, slots: Slots, frames: int, main: Lane) -> Pending:
+    def launch(self, slots: Slots, frames: int) -> Pending:
         rows = next(size for size in self._plan.codec_rows if size >= len(slots))
         key = rows, self._padded(frames)
         if key not in self._replays:
             self._capture(*key)
-        self.lane.follow(main)
+        self.lane.after(self._framed.decode(slots, frames))
 
         def replay() -> None:
             self._real.fill_(frames)

@@ -6,7 +6,7 @@ Without a GPU a lane runs everything at once: what is tested there is all but th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -46,12 +46,15 @@ class Pending:
 class Lane:
     """Jobs in launch order. Host buffers come round again after DEPTH jobs."""
 
-    def __init__(self, device: torch.device, most_rows: int, scratch: int) -> None:
+    def __init__(
+        self, device: torch.device, most_rows: int, scratch: int, urgent: bool = False
+    ) -> None:
+        """`urgent`: what it has to do goes before what other lanes have."""
         self.device, self._scratch, self._turn = device, scratch, 0
         self._gpu = device.type == "cuda"
         self.slots = torch.full((most_rows,), scratch, dtype=torch.int64, device=device)
         self._staged = self._host((DEPTH, most_rows), torch.int64)
-        self.stream = torch.cuda.Stream(device) if self._gpu else None  # type: ignore[no-untyped-call]
+        self.stream = torch.cuda.Stream(device, priority=-urgent) if self._gpu else None  # type: ignore[no-untyped-call]
         self._pool = torch.cuda.graph_pool_handle() if self._gpu else None
 
     def _host(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
@@ -66,6 +69,18 @@ class Lane:
         """Work inside runs on this lane."""
         with torch.cuda.stream(self.stream) if self._gpu else nullcontext():
             yield
+
+    def put(self, kept: Tensor, new: Tensor) -> None:
+        """Host numbers into a tensor that stays, in launch order: from memory that is not pinned
+        the host would wait here for all jobs that were launched."""
+        kept.copy_(new.pin_memory() if self._gpu else new, non_blocking=True)
+
+    def after(self, jobs: Iterable[Any]) -> None:
+        """What is launched here from now on comes after those of other lanes, told by their ends;
+        None has ended."""
+        for end in jobs:
+            if end is not None and self.stream is not None:
+                self.stream.wait_event(end)
 
     def follow(self, other: Lane) -> None:
         """What is launched here from now on comes after what was launched there."""

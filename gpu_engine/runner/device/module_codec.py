@@ -17,9 +17,10 @@ class ModuleCodec:
         self.decoder = decoder
         self.state = decoder.initial_state(slots + 1, device)
 
-    def reset(self, slot: int) -> None:
+    def reset(self, slot: Tensor) -> None:
+        """Slot int64 [1], back to the start of a stream."""
         for tensor in (self.state.position, *self.state.memory):
-            tensor[slot] = 0
+            tensor.index_fill_(0, slot, 0)
 
     def save(self, slot: int) -> list[Tensor]:
         """A copy of a slot's memory."""

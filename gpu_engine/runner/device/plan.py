@@ -20,14 +20,16 @@ class Plan:
     slots: int = 256
     positions: int = 2048
     texts: int = 1032
-    step_rows: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+    step_rows: tuple[int, ...] = (1, 2, 8, 16, 32, 64, 128, 256)
     codec_rows: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64)
     codec_frames: tuple[int, ...] = (1, 2, 4, 8, 16)
     variant: Variant = "fused"
-    early_rows: int = 4
+    early_rows: int = 2
     """Batches of up to so many rows start each kernel before the one in front has ended."""
-    library_rows: int = 4
+    library_rows: int = 2
     """Batches of more rows take cuBLAS for their products."""
+    folded: bool = True
+    """Of those the predictor has its norms' gains in a copy of its weights."""
     cache_bytes: int = 256 << 20
     """Of each cache of voices and beginnings."""
     codec: CodecVariant = "fused"
@@ -41,6 +43,10 @@ class Plan:
         if self.variant == "fused" and rows <= self.early_rows:
             return "early"
         return "library" if rows > self.library_rows else self.variant
+
+    def folds(self, rows: int) -> bool:
+        """Whether a frame of so many rows reads the folded copy; it is not made of e4m3."""
+        return self.folded and not self.fp8 and self.variant_of(rows) == "library"
 
     @classmethod
     def plain(cls, slots: int, positions: int) -> Plan:

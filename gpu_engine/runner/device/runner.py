@@ -23,6 +23,7 @@ from gpu_engine.runner.device.frame import FrameStep, FrameWeights
 from gpu_engine.runner.device.lanes import Lane, Pending, Reader, Replay, outcome
 from gpu_engine.runner.device.plan import Plan
 from gpu_engine.runner.device.prefill import LENGTHS, PrefillStep
+from gpu_engine.runner.device.prompts import PromptGraphs
 from gpu_engine.runner.device.talker import TalkerStep
 from gpu_engine.runner.memory import Footprint, distinct, held_for_tensors, nbytes, tensors_of
 from gpu_engine.runner.protocol import Outcome, Shapes, Slots
@@ -65,6 +66,7 @@ class GraphDevice:
         self._texts: dict[int, int] = {}
         self._told = self.main.ring((2, most), torch.bool)
         self._answer = torch.zeros(2, most, dtype=torch.bool, device=self.device)
+        self._embed = PromptGraphs(talker, self.main)
         self._opening = [
             part.to(self.device) for part in opening(self.arena.scratch, 0, SamplingConfig())
         ]
@@ -107,7 +109,12 @@ class GraphDevice:
         return self.main.capture(run)
 
     def _frame_graph(self, rows: int) -> Replay:
-        frame = FrameStep(self._weights, self.arena, self._ops(rows), rows)
+        form: type[FrameStep] = FrameStep
+        if self.plan.folds(rows):
+            from gpu_engine.runner.device.folded import FoldedFrame
+
+            form = FoldedFrame
+        frame = form(self._weights, self.arena, self._ops(rows), rows)
         return self.main.capture(lambda: frame(self.main.slots[:rows]))
 
     def _prefill_graph(self, talk: TalkerStep, length: int) -> tuple[PrefillStep, Replay]:
@@ -143,7 +150,7 @@ class GraphDevice:
     def open(self, slot: int, session: Session) -> int:
         plan = session.plan
         with self.main.here():
-            prompt = self.kept.embed(self.checkpoint.talker, session)
+            prompt = self.kept.embed(self.checkpoint.talker, session, self._embed)
             self._open(slot, session)
             self._write_text(slot, 0, prompt.trailing, prompt.tts_pad)
             begun = plan.prefix_length == len(prompt.inputs) - 1
@@ -160,7 +167,7 @@ class GraphDevice:
         for kept, new in zip(
             self._opening, opening(slot, session.seed, session.sampling), strict=True
         ):
-            kept.copy_(new)
+            self.main.put(kept, new)
         self._open_slot()
 
     def _open_codec(self, slot: int, session: Session) -> int:
@@ -168,7 +175,7 @@ class GraphDevice:
         codes, heard = session.codes, None
         if codes is not None:
             heard = self.kept.references.find(session.voice)
-        self.decoding.open(slot, heard, self.main)
+        self.decoding.open(slot, heard)
         if codes is None or heard is not None:
             return 0
         parts = deque(torch.split(codes, self.decoding.most_heard))
@@ -253,13 +260,15 @@ class GraphDevice:
     @torch.inference_mode()
     def predict(self, slots: Slots) -> Pending:
         padded, rows = _next(self.plan.step_rows, len(slots)), len(slots)
-        return self.main.launch(
+        job = self.main.launch(
             slots, padded, self._predict[padded], lambda _: partial(outcome, rows)
         )
+        self.decoding.framed(slots, job)
+        return job
 
     @torch.inference_mode()
     def decode(self, slots: Slots, frames: int) -> Pending:
-        return self.decoding.launch(slots, frames, self.main)
+        return self.decoding.launch(slots, frames)
 
     def begin_voice(self, pcm: bytes, with_codes: bool) -> VoiceEncoding:
         return VoiceEncoding(self.checkpoint, pcm, with_codes, PIECE_S)
