@@ -1,12 +1,13 @@
-"""Form fields for money and months."""
+"""Form fields for money, months and days."""
 
 from __future__ import annotations
 
 from datetime import date
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 
+from billing import dates
 from billing.money import is_currency, parse, to_decimal, to_micros
 
 
@@ -44,21 +45,35 @@ class CurrencyField(forms.CharField):
         return str(super().to_python(value)).upper()
 
 
-class MonthField(forms.DateField):
+class _DateField(forms.DateField):
+    """In the browser's own calendar, which sends one form whatever it shows. `bounds`: in words."""
+
+    kind: ClassVar[str]
+    form: ClassVar[str]
+    bounds: ClassVar[str]
+
+    def __init__(self, **kwargs: Any) -> None:
+        ends = {"min": f"{dates.FIRST_DAY:{self.form}}", "max": f"{dates.LAST_DAY:{self.form}}"}
+        widget = forms.DateInput(attrs={"type": self.kind, **ends}, format=self.form)
+        super().__init__(input_formats=[self.form], widget=widget, **kwargs)
+
+    def validate(self, value: date | None) -> None:
+        super().validate(value)
+        if value is not None and not dates.may_be_named(value):
+            raise forms.ValidationError(f"{self.label} must be {self.bounds}.")
+
+
+class MonthField(_DateField):
     """2026-05, cleaned to that month's first day."""
 
+    kind, form, bounds = "month", "%Y-%m", dates.MONTHS
+
     def __init__(self, **kwargs: Any) -> None:
-        widget = forms.DateInput(attrs={"type": "month"}, format="%Y-%m")
-        super().__init__(input_formats=["%Y-%m"], widget=widget, **kwargs)
+        super().__init__(**kwargs)
         self.error_messages["invalid"] = "A month such as 2026-05."
 
-    def to_python(self, value: Any) -> date | None:
-        return super().to_python(value)
 
-
-class DayField(forms.DateField):
+class DayField(_DateField):
     """2026-05-31."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        widget = forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
-        super().__init__(input_formats=["%Y-%m-%d"], widget=widget, **kwargs)
+    kind, form, bounds = "date", "%Y-%m-%d", dates.DAYS

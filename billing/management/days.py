@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
+from billing.dates import DAYS, may_be_named
 from billing.prices.uses import midnight
 
 DAY = timedelta(days=1)
@@ -40,6 +41,9 @@ def read_days(options: dict[str, Any]) -> tuple[datetime, datetime]:
 
 def _day(text: str) -> date:
     try:
-        return date.fromisoformat(text)
+        day = date.fromisoformat(text)
     except ValueError:
         raise ArgumentTypeError(f"{text[:20]!r} is no day such as 2026-11-30") from None
+    if not may_be_named(day):
+        raise ArgumentTypeError(f"{day} is not {DAYS}")
+    return day

@@ -30,6 +30,15 @@ class Book:
         begun = [version for version in self.versions if version.valid_from <= day]
         return begun[-1] if begun else self.versions[0]
 
+    @property
+    def never_in_force(self) -> frozenset[int]:
+        """The versions whose place another took before they began."""
+        return frozenset(
+            version.terms.version
+            for version in self.versions[1:]  # the first holds until the next one begins
+            if self.version(version.valid_from) is not version
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Agreed:

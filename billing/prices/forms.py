@@ -31,6 +31,9 @@ class VersionForm(forms.Form):
         min_value=0, max_value=100_000, initial=0, label="Minimum characters a request"
     )
     note = forms.CharField(max_length=200, required=False, label="Note")
+    is_earlier = forms.BooleanField(
+        required=False, label="In place of versions that were to begin later"
+    )
     not_served_yet = forms.BooleanField(
         required=False, label="Also for models that no engine serves yet"
     )

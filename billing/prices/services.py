@@ -68,10 +68,13 @@ def add_version(
     rates: Sequence[Rate],
     minimum_characters: int = 0,
     note: str = "",
+    *,
+    is_earlier: bool = False,
 ) -> PriceVersion:
-    """A version of the same day as the last one's takes its place. Raises ApiError."""
+    """It takes the place of those that were to begin on its day, and of those that were to begin
+    later as well, which has to be meant: `is_earlier`. Raises ApiError."""
     last = PriceBook.objects.select_for_update().get(pk=book.pk).versions.last()
-    _check_begin(last, valid_from)
+    _check_begin(last, valid_from, is_earlier=is_earlier)
     _check_rates(rates)
     version = PriceVersion.objects.create(
         book=book,
@@ -109,13 +112,19 @@ def agree(actor: Actor, tenant: Tenant, book: PriceBook, from_month: date) -> Ag
     return agreement
 
 
-def _check_begin(last: PriceVersion | None, valid_from: date) -> None:
+def _check_begin(last: PriceVersion | None, valid_from: date, *, is_earlier: bool) -> None:
     if last is None:
         return
-    earliest = max(last.valid_from, _today() + timedelta(days=1))
+    earliest = _today() + timedelta(days=1)
     if valid_from < earliest:
         raise invalid(
             f"Prices of days that have begun stay: begin on {earliest} or later.", "valid_from"
+        )
+    if valid_from < last.valid_from and not is_earlier:
+        raise invalid(
+            f"Version {last.number} is to begin on {last.valid_from}, and would never: begin then"
+            " or later, or tick this.",
+            "is_earlier",
         )
 
 

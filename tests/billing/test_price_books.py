@@ -220,3 +220,40 @@ def test_an_event_says_of_which_book_its_version_is(alice: Tenant) -> None:
     found = UsageEvent.objects.order_by("settled_at")
     noted = [("", None), ("list", 1), ("own", 1)]
     assert list(found.values_list("price_book", "price_version")) == noted
+
+
+def test_a_version_that_begins_too_late_holds_no_other_up(alice: Tenant) -> None:
+    book = price_book()
+    far = date(2099, 12, 31)
+    add_version(SYSTEM, book, far, [flat(8)])
+    with pytest.raises(ApiError) as refusal:
+        add_version(SYSTEM, book, TOMORROW, [flat(9)])
+    assert (refusal.value.field, refusal.value.message) == (
+        "is_earlier",
+        "Version 2 is to begin on 2099-12-31, and would never: begin then or later, or tick this.",
+    )
+
+    add_version(SYSTEM, book, TOMORROW, [flat(9)], is_earlier=True)
+
+    prices = price_list()
+    terms = [prices.terms(alice.pk, day) for day in (TODAY, TOMORROW, far)]
+    assert [each.version for each in terms if each] == [1, 3, 3]
+    assert prices.books["list"].never_in_force == {2}
+
+
+def test_a_first_version_that_begins_too_late_holds_until_the_next_one(alice: Tenant) -> None:
+    book = create_book(SYSTEM, "List", "list", "EUR", is_default=True)
+    add_version(SYSTEM, book, date(2099, 12, 31), [flat(8)])
+    add_version(SYSTEM, book, TOMORROW, [flat(9)], is_earlier=True)
+    prices = price_list()
+    terms = [prices.terms(alice.pk, day) for day in (TODAY, TOMORROW, date(2099, 12, 31))]
+    assert [each.version for each in terms if each] == [1, 2, 2]
+    assert prices.books["list"].never_in_force == frozenset()
+
+
+@pytest.mark.parametrize("days", [-1, 0])
+def test_what_is_ticked_changes_no_day_that_has_begun(alice: Tenant, days: int) -> None:
+    book = price_book()
+    with pytest.raises(ApiError, match="Prices of days that have begun stay"):
+        add_version(SYSTEM, book, TODAY + timedelta(days), [flat(9)], is_earlier=True)
+    assert PriceVersion.objects.count() == 1

@@ -271,6 +271,36 @@ BAD = [
 ]
 
 
+FAR = ["0001-01-01", "1999-12-31", "2100-01-01", "9999-12-31"]
+LISTS = ["usage", "requests", "audit", "platform/costs"]
+
+
+@pytest.mark.parametrize("path", LISTS)
+@pytest.mark.parametrize("name", ["since", "until"])
+@pytest.mark.parametrize("day", FAR)
+def test_a_day_that_nobody_means(base: str, alice: Party, path: str, name: str, day: str) -> None:
+    set_platform_role(SYSTEM, alice.user, PlatformRole.OPERATOR)
+    below = path if path.startswith("platform") else f"tenants/alice/{path}"
+    is_moment = path in ("requests", "audit")
+    asked = f"{day}T12:00:00Z" if is_moment else day
+
+    with browser(base, "alice") as client:
+        detail = refused(client.get(f"/api/{below}?{name}={asked}"), 400, "invalid_value", name)
+
+    what = "moment from 2000-01-01 to 2099-12-31, UTC." if is_moment else ""
+    assert detail == f"{name}: Choose a {what or 'day from 2000-01-01 to 2099-12-31.'}"
+
+
+@pytest.mark.parametrize("end", ["2100-01-01T00:00:00Z", "9999-12-31T23:59:59-14:00"])
+def test_a_key_does_not_end_where_nobody_means(api: httpx.Client, alice: Party, end: str) -> None:
+    wanted = {"name": "x", "scopes": ["speech"], "expires_at": end}
+    refused(api.post("keys", json=wanted), 400, "invalid_value", "expires_at")
+    path = f"keys/{alice.key.public_id}"
+    refused(api.patch(path, json={"expires_at": end}), 400, "invalid_value", "expires_at")
+    assert not ApiKey.objects.exclude(expires_at=None).exists()
+    assert api.patch(path, json={"expires_at": "2099-12-31T23:59:59Z"}).is_success
+
+
 def test_what_is_wrong_is_named(api: httpx.Client) -> None:
     for path, body, code, field in BAD:
         response = api.get(path) if body is None else api.post(path, json=body)
@@ -293,6 +323,34 @@ def test_a_key_that_may_only_manage_gets_no_speech(
     assert not ApiKey.objects.filter(name="x").exists()
     alice.key.refresh_from_db()
     assert alice.key.previous_until is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"hard_monthly_characters": None},
+        {"concurrent_streams": 50},
+        {"scopes": ["manage"]},
+        {"allowed_networks": []},
+        {"expires_at": None},
+        {},
+    ],
+)
+def test_a_key_does_not_change_itself(
+    api: httpx.Client, alice: Party, change: dict[str, object]
+) -> None:
+    own = ApiKey.objects.get(name=MANAGER)
+    held = {"hard_monthly_characters": 10, "concurrent_streams": 1}
+    ApiKey.objects.filter(pk=own.pk).update(**held)
+
+    detail = refused(api.patch(f"keys/{own.public_id}", json=change), 403, "key_out_of_scope", "id")
+
+    assert detail == "A key does not change what it may do itself: ask a person, or another key."
+    assert ApiKey.objects.filter(pk=own.pk, scopes=["manage", "speech"], **held).exists()
+    assert not AuditEntry.objects.filter(action="key.changed").exists()
+    # Another's is its to change, and a secret of its own as well.
+    assert api.patch(f"keys/{alice.key.public_id}", json={"concurrent_streams": 5}).is_success
+    assert api.post(f"keys/{own.public_id}/rotate", json={}).is_success
 
 
 def test_a_suspended_accounts_keys_are_only_revoked(base: str, alice: Party) -> None:

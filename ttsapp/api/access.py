@@ -20,12 +20,14 @@ KEY_ROLE = Role.DEVELOPER
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A caller's standing in one tenant. `scopes`: the most that a key it makes may have."""
+    """A caller's standing in one tenant. `scopes`: the most that a key it makes may have. `key_id`:
+    the key that calls; None of a person."""
 
     tenant: Tenant
     actor: Actor
     role: Role
     scopes: frozenset[str]
+    key_id: int | None = None
 
     def lacks(self, scopes: Iterable[str]) -> str | None:
         """The first of these that is not the caller's to give; None where all are."""
@@ -52,7 +54,7 @@ def everywhere(request: Request) -> list[Access]:
         caller = request.user.caller
         tenant = selectors.tenant(caller.tenant_id)
         assert caller.rules is not None
-        return [Access(tenant, caller.actor, KEY_ROLE, caller.rules.scopes)]
+        return [Access(tenant, caller.actor, KEY_ROLE, caller.rules.scopes, caller.key_id)]
     actor = Actor.of(request.user)
     return [_of_person(actor, membership) for membership in selectors.memberships(request.user)]
 

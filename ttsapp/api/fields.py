@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 
+from billing import dates
 from billing.money import to_decimal
 
 
@@ -98,31 +99,46 @@ class LimitsFields(Strict):
         return attrs.get(name, getattr(self.instance, name, None))
 
 
+class MomentField(serializers.DateTimeField):
+    """One that a caller may name."""
+
+    default_error_messages: ClassVar[Any] = {"bounds": f"Choose a moment {dates.DAYS}, UTC."}
+
+    def to_internal_value(self, value: Any) -> Any:
+        found = super().to_internal_value(value)
+        if not dates.may_be_named(found.date()):
+            self.fail("bounds")
+        return found
+
+
+class DayField(serializers.DateField):
+    """One that a caller may name."""
+
+    default_error_messages: ClassVar[Any] = {"bounds": f"Choose a day {dates.DAYS}."}
+
+    def to_internal_value(self, value: Any) -> Any:
+        found = super().to_internal_value(value)
+        if not dates.may_be_named(found):
+            self.fail("bounds")
+        return found
+
+
 class Moments(Strict):
     """A range of time, in a query."""
 
-    since = serializers.DateTimeField(required=False, help_text="In it.")
-    until = serializers.DateTimeField(required=False, help_text="Not in it.")
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        for name in ("since", "until"):
-            if name in attrs and not 1970 < attrs[name].year < 9999:
-                raise serializers.ValidationError({name: "Choose a moment from 1971 to 9998."})
-        return attrs
+    since = MomentField(required=False, help_text="In it.")
+    until = MomentField(required=False, help_text="Not in it.")
 
 
 class Days(Strict):
     """UTC dates, both in the range; the month so far unless told otherwise."""
 
-    since = serializers.DateField(required=False)
-    until = serializers.DateField(required=False)
+    since = DayField(required=False)
+    until = DayField(required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         until: date = attrs.setdefault("until", datetime.now(UTC).date())
         since: date = attrs.setdefault("since", until.replace(day=1))
-        if not 1970 <= since.year <= until.year <= 9998:
-            message = "Choose dates from 1970-01-01 to 9998-12-31, since before until."
-            raise serializers.ValidationError({"since": message})
         if since > until:
             raise serializers.ValidationError({"until": "It must not be before since."})
         return attrs

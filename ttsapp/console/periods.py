@@ -7,33 +7,12 @@ from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from django import forms
-from django.core.exceptions import ValidationError
 from django.utils import timezone
 
+from billing.fields import DayField
 from billing.prices.uses import midnight
 
 MOST_DAYS = 366
-# Room on both sides for days to be added and taken away, and for any time zone.
-FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(9998, 12, 31)
-
-
-class _Day(forms.DateInput):
-    """The browser's own calendar; it sends 2026-11-30 whatever it shows."""
-
-    input_type = "date"
-
-    def __init__(self) -> None:
-        super().__init__(format="%Y-%m-%d")
-
-
-class _DayField(forms.DateField):
-    def __init__(self, label: str) -> None:
-        super().__init__(required=False, label=label, widget=_Day)
-
-    def validate(self, value: date | None) -> None:
-        super().validate(value)
-        if value is not None and not FIRST_DAY <= value <= LAST_DAY:
-            raise ValidationError(f"{self.label} must be from {FIRST_DAY} to {LAST_DAY}.")
 
 
 class DatesForm(forms.Form):
@@ -42,8 +21,8 @@ class DatesForm(forms.Form):
     # What a page's address keeps, in order.
     FILTERS: ClassVar[tuple[str, ...]] = ("since", "until")
 
-    since = _DayField("From")
-    until = _DayField("To")
+    since = DayField(required=False, label="From")
+    until = DayField(required=False, label="To")
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import datetime
+
 from django import forms
 from django.contrib import admin
 from django.contrib.admin.widgets import AdminSplitDateTime
@@ -7,6 +9,7 @@ from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
 
+from billing import dates
 from ttsapp.audit.services import Actor
 from ttsapp.keys import services
 from ttsapp.keys.forms import KeyRulesForm
@@ -34,6 +37,12 @@ class ApiKeyForm(KeyRulesForm, forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = ApiKey
         fields = (*services.RULES, "expires_at")
+
+    def clean_expires_at(self) -> datetime | None:
+        moment: datetime | None = self.cleaned_data["expires_at"]
+        if moment is not None and not dates.may_be_named(moment.date()):
+            raise forms.ValidationError(f"It must be {dates.DAYS}.")
+        return moment
 
 
 @admin.register(ApiKey)

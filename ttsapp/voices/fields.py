@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from django.utils import timezone
 
+from billing import dates
 from ttsapp.errors import invalid
 from ttsapp.speech.encoders import FASTEST, SLOWEST
 from ttsapp.speech.text.languages import AUTO, NAMES
@@ -76,9 +77,9 @@ def relation(value: str, field: str = "relation") -> Relation:
 
 
 def expiry(value: datetime | None, field: str = "expires_at") -> datetime | None:
-    """Raises ApiError 400 for a moment that has passed, or that is in no year of every zone."""
-    if value is not None and not 1970 < value.year < 9999:
-        raise invalid(f"{field} may be a time from 1971 to 9998.", field)
+    """Raises ApiError 400 for a moment that has passed, or that nobody means."""
+    if value is not None and not dates.may_be_named(value.date()):
+        raise invalid(f"{field} may be a time {dates.DAYS}.", field)
     if value is not None and value <= timezone.now():
         raise invalid(f"{field} has passed already: choose a later time.", field)
     # Databases know fewer zones than clients do.

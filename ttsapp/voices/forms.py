@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 
+from billing.fields import DayField
 from ttsapp.errors import ApiError
 from ttsapp.speech.encoders import FASTEST, SLOWEST
 from ttsapp.speech.text.languages import AUTO, NAMES
@@ -116,11 +117,7 @@ class ConsentForm(RefusableForm):
     )
     territory = forms.CharField(max_length=200, initial="worldwide", label="Where")
     language = forms.CharField(max_length=35, required=False, label="Language of the statement")
-    expires_on = forms.DateField(
-        required=False,
-        label="Until (empty: until it is withdrawn)",
-        widget=forms.DateInput(attrs={"type": "date"}),
-    )
+    expires_on = DayField(required=False, label="Until (empty: until it is withdrawn)")
     recording = forms.FileField(
         label="Proof: the recorded statement, or a signed document (pdf, png, jpeg)",
         widget=forms.FileInput(attrs=_PROOFS),
@@ -142,9 +139,7 @@ class ConsentForm(RefusableForm):
 class ExpiryForm(RefusableForm):
     """Another end for a consent; empty: none."""
 
-    expires_on = forms.DateField(
-        required=False, label="Until", widget=forms.DateInput(attrs={"type": "date"})
-    )
+    expires_on = DayField(required=False, label="Until")
 
 
 class WithdrawForm(RefusableForm):

@@ -37,14 +37,22 @@ def test_it_works(http: httpx.Client, engine: ScriptedEngine, alice: Party, stor
     assert AuditEntry.objects.get(action="consent.recorded").target == allowed
 
 
-@pytest.mark.parametrize("end", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00"])
-def test_an_end_that_no_calendar_has(
+@pytest.mark.parametrize(
+    "end",
+    [
+        *("9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00"),
+        *("2100-01-01T00:00:00Z", "1999-12-31T23:59:59Z"),
+    ],
+)
+def test_an_end_that_nobody_means(
     http: httpx.Client, alice: Party, engine: ScriptedEngine, end: str
 ) -> None:
     sent = {"name": "Ann", "expires_at": end}
     files = {"recording": b"%PDF-1.7 I agree that my voice is cloned."}
     answer = http.post(CONSENTS, data=sent, files=files, headers=alice.headers)
-    assert (answer.status_code, answer.json()["error"]["param"]) == (400, "expires_at")
+    error = answer.json()["error"]
+    assert (answer.status_code, error["param"]) == (400, "expires_at")
+    assert error["message"] == "expires_at may be a time from 2000-01-01 to 2099-12-31."
     assert not Consent.objects.exists()
 
 

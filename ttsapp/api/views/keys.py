@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ttsapp.api.base import TenantView
-from ttsapp.api.fields import LimitsFields, Strict
+from ttsapp.api.fields import LimitsFields, MomentField, Strict
 from ttsapp.errors import ApiError
 from ttsapp.keys import rules, selectors, services
 from ttsapp.keys.models import ApiKey, Environment
@@ -54,7 +54,7 @@ class KeyRules(LimitsFields):
     allowed_voices = Names()
     allowed_models = Names()
     allowed_networks = Networks(help_text="Addresses and networks, as 192.0.2.7 or 192.0.2.0/24.")
-    expires_at = serializers.DateTimeField(required=False, allow_null=True)
+    expires_at = MomentField(required=False, allow_null=True)
 
     def validate_scopes(self, scopes: list[str]) -> list[str]:
         """A key gives no more than it has."""
@@ -142,6 +142,9 @@ class Keys(TenantView):
     @extend_schema(summary="Change what a key may do", request=KeyRules, responses=Key)
     def partial_update(self, request: Request, id: str) -> Response:
         key = self._key(id)
+        if key.pk == self.access.key_id:
+            message = "A key does not change what it may do itself: ask a person, or another key."
+            raise ApiError(403, "key_out_of_scope", message, field="id")
         options: dict[str, Any] = {"instance": key, "context": {"access": self.access}}
         wanted = KeyRules.of_body(request, partial=True, **options)
         _check_future(wanted)
