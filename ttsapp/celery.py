@@ -5,16 +5,32 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from celery import Celery
+import structlog
+from celery import Celery, Task
 from celery.signals import beat_embedded_init
+from django.db import InterfaceError, OperationalError
 
 from ttsapp import folder_queue
 from ttsapp.processes import end_with
 
+log = structlog.get_logger()
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ttsapp.settings")
 
+
+class Work(Task):  # type: ignore[misc]
+    """What is tried again in the next round. A database that is away, or cuts a connection, is told
+    in one line: there is no fault of ours that a traceback would show."""
+
+    throws = (OperationalError, InterfaceError)
+
+    def on_failure(self, exc: Exception, *_: Any) -> None:
+        if isinstance(exc, self.throws):
+            log.error("the database does not answer", task=self.name, error=repr(exc))
+
+
 folder_queue.register()
-app = Celery("parlance")
+app = Celery("parlance", task_cls=Work)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.autodiscover_tasks(["billing.costs", "billing.invoices", "billing.prices"])

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from django.db import connection, transaction
 
-# Named in a migration.
+# Named in migrations.
 OPEN = "parlance.events_open"
+KEEP_ALL = "billing_keep_all_events"
 
 
 @contextmanager
@@ -20,6 +22,18 @@ def opened() -> Iterator[None]:
         _set("on")
         yield
         _set("off")
+
+
+def keep_all(cursor: Any, table: str) -> None:
+    """A partition's events are not removed all at once either. Of its table's triggers Postgres
+    gives a partition those alone that look at single rows. Migrations make partitions before there
+    is what this one calls: a later one makes up for it."""
+    cursor.execute("SELECT to_regproc(%s) IS NOT NULL", [KEEP_ALL])
+    if cursor.fetchone()[0]:
+        cursor.execute(
+            f"CREATE TRIGGER events_are_kept BEFORE TRUNCATE ON {table} "
+            f"EXECUTE FUNCTION {KEEP_ALL}()"
+        )
 
 
 def _set(value: str) -> None:

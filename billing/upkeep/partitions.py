@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from billing.upkeep.guard import opened
+from billing.upkeep.guard import keep_all, opened
 from ttsapp import ids
 
 TABLE = "billing_usageevent"
@@ -97,6 +97,7 @@ def _make(month: Month) -> None:
         )
         bounds = f"FROM ('{low}') TO ('{high}')"
         cursor.execute(f"ALTER TABLE {TABLE} ATTACH PARTITION {month.table} FOR VALUES {bounds}")
+        keep_all(cursor, month.table)
 
 
 def _ranges() -> list[tuple[UUID, UUID]]:

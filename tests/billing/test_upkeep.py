@@ -16,7 +16,7 @@ from billing.models import Finding, Reservation, Retention, Rollup, UsageEvent
 from billing.rollups.selectors import total
 from billing.services import Metered, reserve
 from billing.tasks import make_partitions, reconcile, remove_old_events
-from billing.upkeep import counters, partitions, reconciliation, retention
+from billing.upkeep import counters, guard, partitions, reconciliation, retention
 from billing.upkeep.partitions import Month
 from billing.upkeep.tally import Tally
 from tests.billing.used import use
@@ -130,6 +130,7 @@ def test_the_command_fails_where_anything_differs_until_it_is_rebuilt(alice: Ten
     [
         (["--since=yesterday"], "'yesterday' is no day such as 2026-11-30"),
         (["--since=2026-05-05", "--until=2026-05-04"], "in that order"),
+        (["--since=9999-12-31"], "9999-12-31 is not from 2000-01-01 to 2099-12-31"),
         (["--since=2020-01-01", "--until=2026-05-04"], "1 to 366 days"),
     ],
 )
@@ -205,9 +206,49 @@ def test_a_months_events_are_guarded_as_well_once_it_has_a_partition(alice: Tena
         by_its_owner(f"UPDATE {Month.of(far).table} SET billed_characters = 0")
 
 
+@on_postgres
+@pytest.mark.parametrize("table", ["billing_usageevent", "tenants_tenant CASCADE", partitions.REST])
+def test_events_are_not_removed_all_at_once(alice: Tenant, table: str) -> None:
+    use(alice, timezone.now() + 400 * DAY)
+    with pytest.raises(IntegrityError, match="usage events are kept in billing_usageevent"):
+        by_its_owner(f"TRUNCATE {table}")
+    assert UsageEvent.objects.count() == 1
+
+
+@on_postgres
+def test_nor_are_those_of_a_month_old_or_new(alice: Tenant) -> None:
+    far = timezone.now() + 400 * DAY
+    use(alice, far)
+    partitions.make(far, ahead=0)
+    for table in tables_of_events():
+        with pytest.raises(IntegrityError, match=f"usage events are kept in {table}"):
+            by_its_owner(f"TRUNCATE {table}")
+    assert UsageEvent.objects.count() == 1
+
+
+@on_postgres
+def test_who_says_so_first_removes_them_all(alice: Tenant) -> None:
+    use(alice, NOON)
+    with guard.opened():
+        by_its_owner("TRUNCATE billing_usageevent")
+    assert UsageEvent.objects.count() == 0
+
+
+def tables_of_events() -> list[str]:
+    """Those that hold them, the months to come with them."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT relid::regclass::text FROM pg_partition_tree('billing_usageevent') WHERE isleaf"
+        )
+        found = [table for (table,) in cursor.fetchall()]
+    assert len(found) >= 2 + partitions.MONTHS_AHEAD
+    return found
+
+
 def by_its_owner(statement: str) -> None:
     """Past everything that the application asks."""
     with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # while a check is due nothing is truncated
         cursor.execute(statement)
 
 

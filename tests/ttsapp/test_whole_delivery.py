@@ -19,6 +19,7 @@ from tests.ttsapp.web_thread import WebThread
 from ttsapp import background
 from ttsapp.idempotency.models import KeyedRequest
 from ttsapp.speech.models import RequestLog
+from ttsapp.tenants.models import Tenant
 
 TEXT = "e" * 100
 # 16 s, 768,000 bytes of PCM: more than all buffers on the way hold.
@@ -105,6 +106,35 @@ def test_nothing_is_charged_while_it_is_under_way(
     ask(raw, alice, url, body)
     assert eventually(Reservation.objects.exists)
     assert not UsageEvent.objects.exists()
+
+
+def test_it_holds_its_place_among_the_streams_until_it_is_taken(
+    raw: socket.socket, http: httpx.Client, alice: Party, bob: Party, mallory: Party
+) -> None:
+    parties = (alice, bob, mallory)
+    Tenant.objects.update(concurrent_streams=1)
+    ask(raw, alice, URL, BODY, "Connection: close")
+    short = speech(stream=False)
+
+    meanwhile = [http.post(URL, json=short, headers=party.headers) for party in parties]
+    while raw.recv(65536):
+        pass
+    later = http.post(URL, json=short, headers=alice.headers)
+
+    assert [answer.status_code for answer in meanwhile] == [429, 200, 200]
+    assert meanwhile[0].json()["error"]["code"] == "concurrent_limit_exceeded"
+    assert later.status_code == 200
+
+
+def test_what_fits_into_the_buffers_counts_as_delivered(
+    web_thread: WebThread, base: str, engine: ScriptedEngine, alice: Party
+) -> None:
+    """Whoever is killed before it has read any of it."""
+    with closing(connected(web_thread)) as raw:
+        ask(raw, alice, URL, speech(TEXT, stream=False))
+        event = settled()
+        reset(raw)
+    assert (event.outcome, event.billed_characters, event.audio_ms) == ("completed", 100, 400)
 
 
 @pytest.mark.parametrize(("url", "body"), WHOLE, ids=NAMES)
