@@ -31,12 +31,16 @@ def main() -> int:
 
 def _crash(folder: Path, seed: int, options: argparse.Namespace) -> int:
     from tests.product.crash.load import Load
+    from tests.product.crash.lost_answer import TOLD, lose_answer, try_again
     from tests.product.crash.run import crash
     from tests.product.services import on_services
 
     with on_services(folder) as product:
         load = Load(product, product.environment["DATABASE_URL"], random.Random(seed))
+        told = try_again(load, lose_answer(load))
         books, wrong = crash(load, options.requests, options.at_once, options.kills)
+    if told != TOLD:
+        wrong.append(f"an answer that was lost is told of as {told}")
     print(json.dumps({"seed": seed, **books.summary(), "wrong": wrong}, indent=1))
     return 1 if wrong else 0
 

@@ -8,8 +8,11 @@ import os
 import random
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID, uuid4
 
 import httpx
@@ -38,6 +41,13 @@ class Attempt:
     replays: UUID | None = None
     ended_at: float = 0.0
 
+    def told(self, answer: httpx.Response) -> None:
+        """What its head says."""
+        self.request = UUID(answer.headers["x-request-id"])
+        self.status = answer.status_code
+        if first := answer.headers.get("x-parlance-first-request"):
+            self.replays = UUID(first)
+
 
 @dataclass
 class Load:
@@ -64,8 +74,8 @@ class Load:
                 await self._request(number)
             done += 1
             if victim := due.get(done):
-                await self._pause_before(victim)
-                await asyncio.to_thread(self._kill, victim)
+                await asyncio.to_thread(self.pause_before, victim)
+                await asyncio.to_thread(self.kill, victim)
 
         async with asyncio.TaskGroup() as group:
             for number in range(requests):
@@ -91,23 +101,11 @@ class Load:
             await asyncio.sleep(2 * self.chance.random())
 
     async def _try(self, attempt: Attempt, leave_after: int | None) -> None:
-        body = {"model": "tts-1", "voice": "alloy", "input": attempt.text}
-        headers = self.product.headers | (
-            {"Idempotency-Key": attempt.key} if attempt.key is not None else {}
-        )
         async with (
             httpx.AsyncClient(timeout=60) as client,
-            client.stream(
-                "POST",
-                f"{self.product.base}/v1/audio/speech",
-                json={**body, "response_format": "pcm"},
-                headers=headers,
-            ) as answer,
+            client.stream(**self._call(attempt)) as answer,
         ):
-            attempt.request = UUID(answer.headers["x-request-id"])
-            attempt.status = answer.status_code
-            if first := answer.headers.get("x-parlance-first-request"):
-                attempt.replays = UUID(first)
+            attempt.told(answer)
             if answer.status_code != 200:
                 return
             async for piece in answer.aiter_raw():
@@ -116,12 +114,30 @@ class Load:
                     return
             attempt.is_whole = True
 
-    async def _pause_before(self, victim: str) -> None:
+    @contextmanager
+    def asked(self, attempt: Attempt) -> Iterator[httpx.Response]:
+        """An attempt by itself, whose answer has begun."""
+        with httpx.Client(timeout=60) as client, client.stream(**self._call(attempt)) as answer:
+            attempt.told(answer)
+            yield answer
+        attempt.ended_at = time.monotonic()
+
+    def _call(self, attempt: Attempt) -> dict[str, Any]:
+        body = {"model": "tts-1", "voice": "alloy", "input": attempt.text}
+        key = {"Idempotency-Key": attempt.key} if attempt.key is not None else {}
+        return {
+            "method": "POST",
+            "url": f"{self.product.base}/v1/audio/speech",
+            "json": {**body, "response_format": "pcm"},
+            "headers": {**self.product.headers, **key},
+        }
+
+    def pause_before(self, victim: str) -> None:
         """A part that dies more often is not started again."""
         last = max((at for name, at in self.killed if name == victim), default=-math.inf)
-        await asyncio.sleep(max(0.0, last + RESTART_SECONDS - time.monotonic()))
+        time.sleep(max(0.0, last + RESTART_SECONDS - time.monotonic()))
 
-    def _kill(self, victim: str) -> None:
+    def kill(self, victim: str) -> None:
         if victim == "database":
             with psycopg.connect(self.database, autocommit=True) as connection:
                 connection.execute(

@@ -17,6 +17,10 @@ from ttsapp.launch.plan import ROOT
 def crash(load: Load, requests: int, at_once: int, kills: int) -> tuple[Books, list[str]]:
     """The books afterwards, and what is wrong in them."""
     asyncio.run(load.run(requests, at_once, kills))
+    return compared(load)
+
+
+def compared(load: Load) -> tuple[Books, list[str]]:
     eventually(load.product.is_ready, PATIENCE)
     # No request is under way: every reservation is a dead process's.
     manage(load.product, "reconcile_usage", "--older-than", "0")
