@@ -49,6 +49,11 @@ def sign_in(alice: Party, mallory: Party) -> SignIn:
     return as_
 
 
+@pytest.fixture
+def operator(sign_in: SignIn) -> Client:
+    return sign_in("operator")
+
+
 def _user(alice: Party, name: str) -> User:
     user, is_new = User.objects.get_or_create(username=name)
     if is_new and name in Role.values:

@@ -27,11 +27,6 @@ def queued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return handed
 
 
-@pytest.fixture
-def operator(sign_in: SignIn) -> Client:
-    return sign_in("operator")
-
-
 def shown(client: Client, query: str = "") -> str:
     answer = client.get(f"/platform/metering{query}")
     assert answer.status_code == 200
