@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db.models import Sum
 
@@ -15,11 +15,13 @@ from billing.upkeep.tally import Source, Tally
 
 
 def invoices(since: datetime, until: datetime, tally: Tally) -> Iterator[Difference]:
-    """Of the months that the range touches, where the characters invoiced are not those charged.
+    """Of the months that the range touches and the one before, which was invoiced meanwhile: where
+    the characters invoiced are not those charged.
 
     Invoices are never edited: one that is wrong is corrected by a credit note, and stays told."""
+    before = since.date().replace(day=1) - timedelta(days=1)
     issued = Document.objects.filter(
-        kind=Kind.INVOICE, month__gte=since.date().replace(day=1), month__lt=until.date()
+        kind=Kind.INVOICE, month__gte=before.replace(day=1), month__lt=until.date()
     )
     for invoice in issued.annotate(characters=Sum("lines__characters")).order_by("pk"):
         begin, end = midnight(invoice.month), midnight(next_month(invoice.month))
