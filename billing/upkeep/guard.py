@@ -1,4 +1,5 @@
-"""Postgres refuses to edit settled events, and to remove them but by retention: here is the door.
+"""Postgres refuses to edit settled events and what was billed, and to remove events but by
+retention: here is the door.
 
 Who moves events, or has to mend one by hand, says so first, in the same session."""
 

@@ -33,7 +33,7 @@ CORE = (
     "voices/test_at_once",
     "voices/test_consents",
 )
-LEDGER = ("prepaid", "rollups", "statements", "upkeep")
+LEDGER = ("facts_kept", "prepaid", "rollups", "statements", "upkeep")
 
 
 def require_services() -> tuple[str, str]:
