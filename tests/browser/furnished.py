@@ -45,6 +45,7 @@ def furnish() -> dict[str, str]:
         consented_voice(tenant)
         _recording(tenant)
         _last_hour()
+        _checked()
         evaluation.evaluate(timezone.now())
     account = {f"account:{each}": f"/account/{each}" for each in ("password", "passkeys")}
     return {**addresses(_known(tenant)), "account:overview": "/account", **account}
@@ -111,6 +112,14 @@ def _last_hour() -> None:
             status.modules["talker"].busy_seconds += 60 * work
             kept.note([status], now - timedelta(minutes=60 - place))
     kept.note_hours(now)
+
+
+def _checked() -> None:
+    """What the worker does every hour."""
+    from billing.upkeep import checks
+
+    now = timezone.now()
+    checks.run(checks.plan(now - timedelta(days=2), now))
 
 
 def _people(tenant: Any) -> None:

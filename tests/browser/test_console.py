@@ -95,6 +95,19 @@ def test_one_day_of_costs_is_a_dot_that_is_seen(page: Page, every: list[str]) ->
             && all[place + 1] === green && all[place + 2] === blue).length;
     }"""
     assert page.evaluate(inked) > 40
+    # Its axis has half a day on both sides.
+    where = f"/platform/costs?since={day}&until={day}"
+    written: list[str] = []
+    page.expose_function("write", lambda text: written.append(text))
+    page.add_init_script(
+        "const fill = CanvasRenderingContext2D.prototype.fillText;"
+        "CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {"
+        " if (/^\\d{4}-/.test(text)) write(text); fill.call(this, text, ...rest); }"
+    )
+    page.goto(where)
+    page.wait_for_timeout(500)
+    assert f"{day}" in written
+    assert set(written) <= {f"{day + timedelta(days=beside)}" for beside in (-1, 0, 1)}
 
 
 @pytest.mark.parametrize("page", [PHONE], ids=["phone"], indirect=True)

@@ -57,21 +57,21 @@ def test_a_moment_is_told_in_utc() -> None:
 def test_a_bar_is_drawn_over_what_is_behind_it() -> None:
     drawing = chart([1], ["<b>"], behind=[2]).drawing
     assert drawing == (
-        '<g><title>&lt;b&gt;</title><rect class="slot" x="0" y="0" width="10" height="100"/>'
-        '<rect class="behind" x="0" y="0" width="7" height="100"/>'
-        '<rect x="0" y="50" width="7" height="50"/></g>'
+        '<g><title>&lt;b&gt;</title><rect class="slot" x="30" y="0" width="10" height="100"/>'
+        '<rect class="behind" x="30" y="0" width="7" height="100"/>'
+        '<rect x="30" y="50" width="7" height="50"/></g>'
     )
 
 
 def test_a_line_lies_over_the_bars() -> None:
     drawing = chart([0, 0], ["a", "b"], line=[0.25, 1.0]).drawing
-    assert drawing.endswith('<path class="line" d="M3.5,75h.01L13.5,0"/>')
+    assert drawing.endswith('<path class="line" d="M28.5,75h.01L38.5,0"/>')
 
 
 def test_a_line_of_values_is_as_high_as_they_are() -> None:
     drawing = chart([1, 0, 2], ["a", "b", "c"], above=[2, 0, 4]).drawing
     assert 'y="50" width="7" height="50"' in drawing
-    assert drawing.endswith('<path class="line" d="M3.5,50h.01M23.5,0h.01"/>')
+    assert drawing.endswith('<path class="line" d="M23.5,50h.01M43.5,0h.01"/>')
 
 
 def test_a_line_has_gaps_where_nothing_is_known() -> None:

@@ -36,9 +36,11 @@ def test_a_percentile(values: list[int], share: float, expected: int) -> None:
 
 def test_bars_are_in_proportion_to_the_highest() -> None:
     drawn = chart([0, 5, 10], ["a", "b", "c"], [0, 20, 10])
-    assert (drawn.highest, drawn.width) == (20, 30)
-    assert drawn.bars[1] == Bar(10, 75.0, 25.0, 0.0, 100.0, "b")
-    assert drawn.bars[2] == Bar(20, 50.0, 50.0, 50.0, 50.0, "c")
+    # Fewer than seven stand in the middle.
+    assert (drawn.highest, drawn.width) == (20, 70)
+    assert drawn.bars[1] == Bar(30, 75.0, 25.0, 0.0, 100.0, "b")
+    assert drawn.bars[2] == Bar(40, 50.0, 50.0, 50.0, 50.0, "c")
+    assert [bar.x for bar in chart([1] * 8, ["x"] * 8).bars] == [10 * n for n in range(8)]
 
 
 @pytest.mark.parametrize("values", [[], [0, 0]])

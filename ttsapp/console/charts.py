@@ -12,6 +12,8 @@ from django.utils.safestring import SafeString, mark_safe
 HEIGHT = 100.0
 # Of each bar's slot of 10 units; the rest is the gap between bars.
 SLOT, WIDTH = 10, 7
+# Fewer bars stand in the middle: the first day of a month is no wall.
+FEWEST_SLOTS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class Chart:
         """What is inside of the picture: made here, a template takes ten times as long."""
         parts = [_drawn(bar) for bar in self.bars]
         points = [None if share is None else HEIGHT * (1 - share) for share in self.line]
-        if path := stroke(points, step=SLOT, start=WIDTH / 2):
+        if path := stroke(points, step=SLOT, start=_start(len(points)) + WIDTH / 2):
             parts.append(f'<path class="line" d="{path}"/>')
         return mark_safe("".join(parts))
 
@@ -59,12 +61,18 @@ def chart(
     values, broken where there is none."""
     behind = behind or values
     highest = max((*values, *behind, *above), default=0)
+    start = _start(len(values))
     line = line or [value / highest if value else None for value in above]
     bars = tuple(
-        _bar(place, value, back, title, highest)
+        _bar(start + SLOT * place, value, back, title, highest)
         for place, (value, back, title) in enumerate(zip(values, behind, titles, strict=True))
     )
-    return Chart(bars, highest, SLOT * max(1, len(bars)), tuple(line))
+    return Chart(bars, highest, SLOT * max(FEWEST_SLOTS, len(bars)), tuple(line))
+
+
+def _start(count: int) -> int:
+    """Where the first of so many bars stands."""
+    return SLOT * max(0, FEWEST_SLOTS - count) // 2
 
 
 def stroke(heights: Sequence[float | None], step: float = 1, start: float = 0) -> str:
@@ -80,10 +88,10 @@ def _strokes(heights: Sequence[float | None], step: float, start: float) -> Iter
         yield f"L{at}" if before is not None else f"M{at}h.01"
 
 
-def _bar(place: int, value: int, behind: int, title: str, highest: int) -> Bar:
+def _bar(x: int, value: int, behind: int, title: str, highest: int) -> Bar:
     scale = HEIGHT / highest if highest else 0.0
     height, back = round(value * scale, 2), round(behind * scale, 2)
-    return Bar(SLOT * place, HEIGHT - height, height, HEIGHT - back, back, title)
+    return Bar(x, HEIGHT - height, height, HEIGHT - back, back, title)
 
 
 def _drawn(bar: Bar) -> str:

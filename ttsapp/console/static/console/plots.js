@@ -34,10 +34,13 @@ function day(seconds, kind) {
   return new Date(seconds * 1e3).toISOString().slice(0, kind === "bars" ? 7 : 10);
 }
 
-// Room for half a bar, or for a point that has no other, on both sides.
-function padded(plot, low, high) {
-  const half = (high - low) / Math.max(1, plot.data[0].length - 1) / 2 || 1;
-  return [low - half, high + half];
+// Room for half a bar, or for a point that has no other, on both sides: half a day where it is alone.
+const HALF_A_DAY = 43200;
+function padded(plot) {
+  const places = plot.data[0];
+  const [first, last] = [places[0], places[places.length - 1]];
+  const half = places.length > 1 ? (last - first) / (places.length - 1) / 2 : HALF_A_DAY;
+  return [first - half, last + half];
 }
 
 function options(figure, lines, isAlone) {
