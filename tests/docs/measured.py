@@ -91,9 +91,10 @@ def metering(result: dict[str, Any]) -> Iterator[Line]:
 
 
 def alignment(result: dict[str, Any]) -> Iterator[Line]:
-    for short, title in (("mean_ms", "mean"), ("p95_ms", "p95")):
-        name, limit = f"error of a word's start, {title}", result["limits"][short]
-        yield Line(name, limit, result["starts"][short], "ms", result["machine"])
+    for edge in ("start", "end"):
+        for short, title in (("mean_ms", "mean"), ("p95_ms", "p95")):
+            name, limit = f"error of a word's {edge}, {title}", result["limits"][short]
+            yield Line(name, limit, result[f"{edge}s"][short], "ms", result["machine"])
 
 
 def speech(result: dict[str, Any]) -> Iterator[Line]:
