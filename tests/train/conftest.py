@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,13 +23,16 @@ from gpu_engine.models.talker import Talker
 from gpu_engine.models.tokenizer import TextTokenizer
 from gpu_engine.train import tiny
 from gpu_engine.train.alignment import PHONES
+from gpu_engine.train.cli import main
 from gpu_engine.train.codec_model import TINY_CODEC
+from gpu_engine.train.crew import Crew
 from gpu_engine.train.encode import Shard, Spellings
 from gpu_engine.train.holdout import held_out
 from gpu_engine.train.packing import Mix
 from gpu_engine.train.runtime import World
 from gpu_engine.train.store import Capacity, CodeStore
 from gpu_engine.train.tokenizer import train_bpe, write_tokenizer
+from tests.train.recipes import MICRO, TINY
 
 TEXTS = (
     "The ferry left the pier.",
@@ -223,3 +227,24 @@ def spoken_texts(tmp_path_factory) -> Path:
     with gzip.open(path, "wt", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in rows)
     return path
+
+
+@pytest.fixture
+def call(vocabulary, teacher, spoken_texts, tmp_path) -> list[str]:
+    """Arguments of `train tiny` for a run of some seconds."""
+    main(["shape", "--recipe", str(vocabulary), "--out", str(tmp_path / "recipe"), *TINY])
+    (tmp_path / "lines").write_text("No.\nCould you move it?\n")
+    paths = {"teacher": teacher, "texts": spoken_texts, "out": tmp_path / "out"}
+    paths |= {"recipe": tmp_path / "recipe", "sentences": tmp_path / "lines"}
+    sizes = {"gpus": 0, "minutes-codec": 0.02, "minutes-talker": 0.05, "speech-minutes": 0.01}
+    sizes |= {"start-hours": 0.0001, "room-hours": 0.1, "codec-hours": 0.002, "count": 1}
+    options = {f"{stage}-options": text for stage, text in MICRO.items()}
+    named = (paths | sizes | options).items()
+    settings = ["--set", "lines=2", "--set", "pool=8", "--set", "mixes=0"]
+    return ["tiny", *(f"--{name}={value}" for name, value in named), *settings]
+
+
+@pytest.fixture
+def crew(tmp_path) -> Iterator[Crew]:
+    with Crew(tmp_path / "logs") as crew:
+        yield crew
