@@ -88,12 +88,12 @@ class Order:
         if self.speed == 1.0:
             object.__setattr__(self, "speed", voice.speed)
 
-    async def make_ready(self) -> None:
-        """Fetches what the engine is to be sent. Raises ApiError 400 for a voice that was deleted
-        a moment ago, 503 for one that cannot be read."""
+    async def make_ready(self, *, is_again: bool = False) -> None:
+        """Fetches what the engine is to be sent; again for each part of a text. Raises ApiError
+        400 for a voice that was deleted a moment ago, 503 for one that cannot be read."""
         if isinstance(self.voice, OwnVoice):
             try:
-                await artifacts.warm(self.voice.artifact)
+                await artifacts.warm(self.voice.artifact, is_counted=not is_again)
             except ApiError:
                 # What was known when it was looked up is half a second old at most.
                 await self.check_voice(replace(self.caller, shelf=None))

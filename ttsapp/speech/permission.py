@@ -30,4 +30,4 @@ class Permission:
         """Before a part begins: what the engine is sent is there then. Raises ApiError."""
         if self.refusal is not None:
             raise self.refusal
-        await self._order.make_ready()
+        await self._order.make_ready(is_again=True)

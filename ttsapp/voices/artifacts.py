@@ -39,13 +39,21 @@ class ArtifactCache:
         self._hits = self._misses = self._evictions = self._nbytes = 0
 
     def get(self, digest: str) -> bytes | None:
+        """Counts as a hit or a miss."""
+        found = self.peek(digest)
         with self._lock:
-            found = self._held.get(digest)
             if found is None:
                 self._misses += 1
-                return None
-            self._hits += 1
-            self._held.move_to_end(digest)
+            else:
+                self._hits += 1
+        return found
+
+    def peek(self, digest: str) -> bytes | None:
+        """For who has been counted already."""
+        with self._lock:
+            found = self._held.get(digest)
+            if found is not None:
+                self._held.move_to_end(digest)
             return found
 
     def put(self, digest: str, content: bytes) -> None:
@@ -86,17 +94,18 @@ class ArtifactCache:
 cache = ArtifactCache(settings.VOICE_CACHE_BYTES)
 
 
-async def warm(digest: str) -> None:
-    """Has the artifact in memory, so that a stream need not wait for the store.
+async def warm(digest: str, *, is_counted: bool = True) -> None:
+    """Has the artifact in memory, so that a stream need not wait for the store. `is_counted`: as a
+    hit or a miss, once a request, however many parts that has.
 
     Raises ApiError 503: the voice is there, but its artifact cannot be read."""
-    if cache.get(digest) is None:
+    if (cache.get if is_counted else cache.peek)(digest) is None:
         await asyncio.to_thread(_read, digest)
 
 
 def held(digest: str) -> bytes:
-    """After `warm`. Read again if it was forgotten meanwhile."""
-    return cache.get(digest) or _read(digest)
+    """After `warm`, for each of its streams. Read again if it was forgotten meanwhile."""
+    return cache.peek(digest) or _read(digest)
 
 
 def _read(digest: str) -> bytes:

@@ -9,6 +9,7 @@ from functools import cache
 
 import av
 import numpy as np
+from av.stream import Disposition
 
 from tests.ttsapp.voices import recordings as heard
 from ttsapp.voices.clips.decoding import MOST_BYTES
@@ -16,20 +17,40 @@ from ttsapp.voices.clips.decoding import MOST_BYTES
 SPEECH, RATE = heard.speech(), heard.RATE
 
 
-def video() -> bytes:
+def video(pictures: str = "mpeg4") -> bytes:
+    """Five of them, by the codec of that name, with sound."""
     file = io.BytesIO()
     with av.open(file, "w", format="mp4") as container:
-        pictures, sound = container.add_stream("mpeg4", 10), container.add_stream("aac", 24_000)
-        pictures.width = pictures.height = 64
+        shown, sound = container.add_stream(pictures, 10), container.add_stream("aac", 24_000)
+        shown.width = shown.height = 64
         for _ in range(5):
-            frame = av.VideoFrame.from_ndarray(np.zeros((64, 64, 3), np.uint8), "rgb24")
-            container.mux(pictures.encode(frame))
-        samples = av.AudioFrame.from_ndarray(SPEECH[None, :24_000].copy(), "fltp", "mono")
-        samples.sample_rate = 24_000
-        container.mux(sound.encode(samples))
-        for stream in (pictures, sound):
+            container.mux(shown.encode(_black()))
+        container.mux(sound.encode(_spoken()))
+        for stream in (shown, sound):
             container.mux(stream.encode(None))
     return file.getvalue()
+
+
+def with_cover(name: str, codec: str) -> bytes:
+    """Nothing bad: sound in that container, with a picture of its record."""
+    file = io.BytesIO()
+    with av.open(file, "w", format=name) as container:
+        sound, cover = container.add_stream(codec, RATE), container.add_stream("png", 1)
+        cover.width = cover.height = 64
+        cover.pix_fmt, cover.disposition = "rgb24", Disposition.attached_pic
+        container.mux([*cover.encode(_black()), *cover.encode(None)])
+        container.mux([*sound.encode(_spoken()), *sound.encode(None)])
+    return file.getvalue()
+
+
+def _black() -> av.VideoFrame:
+    return av.VideoFrame.from_ndarray(np.zeros((64, 64, 3), np.uint8), "rgb24")
+
+
+def _spoken() -> av.AudioFrame:
+    samples = av.AudioFrame.from_ndarray(SPEECH[None, :RATE].copy(), "fltp", "mono")
+    samples.sample_rate = RATE
+    return samples
 
 
 def zip_bomb() -> bytes:
@@ -59,6 +80,7 @@ BAD: dict[str, tuple[Callable[[], bytes], str]] = {
         "audio_too_long",
     ),
     "a video": (video, "not_audio"),
+    "a video of still pictures": (lambda: video("mjpeg"), "not_audio"),
     "a zip bomb": (zip_bomb, "not_audio"),
     "too many bytes": (lambda: heard.wav(SPEECH).ljust(MOST_BYTES + 1, b"\0"), "file_too_large"),
     "silence": (lambda: heard.wav(np.zeros_like(SPEECH)), "audio_silent"),

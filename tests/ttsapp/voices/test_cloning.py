@@ -15,7 +15,7 @@ from tests.ttsapp.voices import recordings
 from tests.ttsapp.voices.conftest import clone, consent, made, speak, stored
 from ttsapp import recent
 from ttsapp.audit.models import AuditEntry
-from ttsapp.voices import storage
+from ttsapp.voices import artifacts, storage
 from ttsapp.voices.models import Voice, VoiceVersion
 from ttsapp.voices.storage import Blob
 
@@ -68,6 +68,16 @@ def test_the_same_recording_under_two_names_is_one_entry(
     made(http, alice)
     made(http, bob, name="Berta")
     assert stored(store) == ["artifact", "clip", "evidence"]
+
+
+def test_a_voice_is_looked_up_once_a_request(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party
+) -> None:
+    voice = made(http, alice)
+    for _ in range(3):
+        assert speak(http, alice, voice).status_code == 200
+    found = artifacts.cache.counters()
+    assert (found.misses, found.hits, found.entries) == (1, 2, 1)
 
 
 def test_a_ready_embedding(http: httpx.Client, cloning: ScriptedEngine, alice: Party) -> None:

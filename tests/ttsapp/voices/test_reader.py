@@ -7,14 +7,25 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from tests.ttsapp.voices import recordings as heard
+from tests.ttsapp.voices.bad import with_cover
 from ttsapp.errors import ApiError
 from ttsapp.voices.clips import decoding
 from ttsapp.voices.clips.reader import HEADER, NOT_AUDIO
 
-SAMPLE = heard.wav(heard.speech())
+SPEECH = heard.speech()
+SAMPLE = heard.wav(SPEECH)
+
+
+def said(recording: bytes) -> tuple[np.ndarray, int, int]:
+    """What it says of one: samples, rate, channels."""
+    command = [sys.executable, "-I", "-m", "ttsapp.voices.clips.reader"]
+    out = subprocess.run(command, input=recording, env={}, capture_output=True, check=True).stdout
+    rate, channels, count = HEADER.unpack_from(out)
+    return np.frombuffer(out, np.float32, count, HEADER.size), rate, channels
 
 
 def ended(read: str, **limits: int) -> int:
@@ -27,9 +38,32 @@ def ended(read: str, **limits: int) -> int:
 
 
 def test_it_works() -> None:
-    command = [sys.executable, "-I", "-m", "ttsapp.voices.clips.reader"]
-    out = subprocess.run(command, input=SAMPLE, env={}, capture_output=True, check=True).stdout
-    assert HEADER.unpack_from(out) == (24_000, 1, 144_000)
+    samples, rate, channels = said(SAMPLE)
+    assert (len(samples), rate, channels) == (144_000, 24_000, 1)
+
+
+@pytest.mark.parametrize("channels", range(1, 9))
+def test_all_channels_are_mixed_down(channels: int) -> None:
+    apart = np.zeros((len(SPEECH), channels), np.float32)
+    apart[:, channels - 1] = SPEECH
+    samples, rate, found = said(heard.packed(apart, "FLAC"))
+    assert (rate, found) == (heard.RATE, channels)
+    np.testing.assert_allclose(samples, SPEECH / channels, atol=1e-4)
+
+
+@pytest.mark.parametrize("loudness", [4.0, 1e5, 1e30])
+def test_what_goes_beyond_full_scale_is_turned_down_to_it(loudness: float) -> None:
+    samples, *_ = said(heard.wav(SPEECH * np.float32(loudness), subtype="FLOAT"))
+    louder = max(1.0, loudness * np.abs(SPEECH).max())
+    np.testing.assert_allclose(samples, SPEECH * (loudness / louder), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "codec"), [("flac", "flac"), ("mp3", "libmp3lame"), ("mp4", "aac")]
+)
+def test_a_cover_is_no_video(name: str, codec: str) -> None:
+    samples, *_ = said(with_cover(name, codec))
+    assert len(samples) == pytest.approx(heard.RATE, rel=0.1)
 
 
 @pytest.mark.parametrize("threads", ["1", "64"])

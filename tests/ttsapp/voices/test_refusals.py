@@ -103,14 +103,6 @@ def test_high_rate_stereo_is_mixed_down(
         ({"consent": ""}, "consent", "consent_required"),
         ({"consent": "consent_0"}, "consent", "unknown_consent"),
         ({"ref_audio": "data:audio/wav;base64,AAAA"}, "ref_audio", "invalid_value"),
-        ({"embedding": "[1, 2]"}, "embedding", "wrong_dimension"),
-        ({"embedding": "[NaN, 0, 0, 0, 0, 0, 0, 0]"}, "embedding", "invalid_type"),
-        ({"embedding": "[1e999, 0, 0, 0, 0, 0, 0, 0]"}, "embedding", "invalid_type"),
-        ({"embedding": "[0, 0, 0, 0, 0, 0, 0, 0]"}, "embedding", "invalid_value"),
-        ({"embedding": "[3.4e38, 0, 0, 0, 0, 0, 0, 0]"}, "embedding", "invalid_value"),
-        ({"embedding": "[-1.1e12, 0, 0, 0, 0, 0, 0, 0]"}, "embedding", "invalid_value"),
-        ({"embedding": "[1e-300, 0, 0, 0, 0, 0, 0, 0]"}, "embedding", "invalid_value"),
-        ({"embedding": "[[1]]"}, "embedding", "invalid_type"),
     ],
 )
 def test_a_field_that_is_wrong(
@@ -125,6 +117,67 @@ def test_a_field_that_is_wrong(
     answer = clone(http, alice, **sent)
     error = answer.json()["error"]
     assert (answer.status_code, error["param"], error["code"]) == (400, param, code)
+    assert (cloning.encoded, Voice.objects.count()) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("embedding", "code"),
+    [
+        ("[1, 2]", "wrong_dimension"),
+        ("[NaN, 0, 0, 0, 0, 0, 0, 0]", "invalid_type"),
+        ("[1e999, 0, 0, 0, 0, 0, 0, 0]", "invalid_type"),
+        ("[0, 0, 0, 0, 0, 0, 0, 0]", "invalid_value"),
+        ("[3.4e38, 0, 0, 0, 0, 0, 0, 0]", "invalid_value"),
+        ("[-1.1e12, 0, 0, 0, 0, 0, 0, 0]", "invalid_value"),
+        ("[1e-300, 0, 0, 0, 0, 0, 0, 0]", "invalid_value"),
+        ("[[1]]", "invalid_type"),
+    ],
+)
+def test_an_embedding_that_is_wrong(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party, embedding: str, code: str
+) -> None:
+    sent = {"name": "Ann", "consent": consent(http, alice), "embedding": embedding}
+    answer = http.post("/v1/audio/voices", json=sent, headers=alice.headers)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["param"], error["code"]) == (400, "embedding", code)
+    assert (cloning.encoded, Voice.objects.count()) == ([], 0)
+
+
+EMBEDDING = {"embedding": "[1, 0, 0, 0, 0, 0, 0, 0]"}
+AUDIO = {"ref_audio": "data:audio/wav;base64,AAAA"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "left_out"),
+    [
+        ({**EMBEDDING, **AUDIO}, "ref_audio"),
+        ({**EMBEDDING, "ref_text": "Good morning."}, "ref_text"),
+        ({"prompt": "A warm voice.", **AUDIO}, "ref_audio"),
+        ({"prompt": "A warm voice.", **EMBEDDING}, "embedding"),
+        ({"prompt": "A warm voice.", "ref_text": "Good morning."}, "ref_text"),
+        ({"prompt": "A warm voice.", "type": "audio_sample", **AUDIO}, "prompt"),
+    ],
+)
+def test_what_the_voice_would_not_be_made_of(
+    http: httpx.Client,
+    cloning: ScriptedEngine,
+    alice: Party,
+    fields: dict[str, str],
+    left_out: str,
+) -> None:
+    sent = {"name": "Ann", "consent": consent(http, alice), **fields}
+    answer = http.post("/v1/audio/voices", json=sent, headers=alice.headers)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["param"], error["code"]) == (400, left_out, "invalid_value")
+    assert error["message"].endswith(f"alone: leave {left_out} out.")
+    assert (cloning.encoded, Voice.objects.count()) == ([], 0)
+
+
+def test_a_recording_beside_an_embedding(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party
+) -> None:
+    answer = clone(http, alice, consent=consent(http, alice), **EMBEDDING)
+    assert (answer.status_code, answer.json()["error"]["param"]) == (400, "audio_sample")
     assert (cloning.encoded, Voice.objects.count()) == ([], 0)
 
 

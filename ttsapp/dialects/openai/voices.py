@@ -28,6 +28,12 @@ FIELDS = (
     *("type", "consent", "ref_audio", "ref_text", "embedding", "prompt", "model", "script_hint"),
 )
 FILES = ("audio_sample",)
+# What a voice is made of, and what would go unheard beside it.
+_NOT_BESIDE = {
+    "prompt": ("embedding", "audio_sample", "ref_audio", "ref_text"),
+    "embedding": ("prompt", "audio_sample", "ref_audio", "ref_text"),
+    "audio_sample": ("prompt",),
+}
 _NAMES = cloning.Names(text="ref_text")
 _MOST, _USUAL = 100, 20
 
@@ -100,9 +106,11 @@ async def _make(request: HttpRequest, caller: Caller) -> Voice:
     tenant = await database.read(bound.maker, caller)
     kind = sent.text("type", "audio_sample" if not sent.text("prompt") else "prompt")
     if kind == "prompt":
+        _check_alone(sent, kind)
         return await designing.design(caller.actor, caller, tenant, said, sent.text("prompt"))
     if kind != "audio_sample":
         raise invalid("type may be audio_sample or prompt.", "type")
+    _check_alone(sent, "embedding" if sent.text("embedding") else kind)
     if sent.text("embedding"):
         values = sent.embedding("embedding")
         return await cloning.embed(caller.actor, tenant, said, sent.text("consent"), values)
@@ -111,6 +119,14 @@ async def _make(request: HttpRequest, caller: Caller) -> Voice:
     recording = await sent.recording("audio_sample", "ref_audio")
     names = replace(_NAMES, recording="ref_audio") if sent.text("ref_audio") else _NAMES
     return await cloning.clone(caller.actor, tenant, said, consent, recording, text, names=names)
+
+
+def _check_alone(sent: Form, source: str) -> None:
+    """Raises ApiError 400 for what the voice would not be made of: nobody is to believe it was."""
+    for name in _NOT_BESIDE[source]:
+        if sent.text(name) or sent.file(name) is not None:
+            message = f"This voice would be made of its {source} alone: leave {name} out."
+            raise invalid(message, name)
 
 
 def _sent(request: HttpRequest) -> Form:

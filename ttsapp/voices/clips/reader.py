@@ -14,6 +14,7 @@ from typing import Any
 import av
 import numpy as np
 import soxr
+from av.stream import Disposition
 from numpy.typing import NDArray
 
 from ttsapp.voices.clips.containers import container_of
@@ -30,8 +31,6 @@ RATES = range(8_000, 192_001)
 MOST_CHANNELS = 8
 # Nothing that a file names is opened: no protocol has this name.
 ALONE = {"protocol_whitelist": "none"}
-# A cover picture is a video stream to FFmpeg.
-PICTURES = frozenset({"mjpeg", "png", "bmp", "gif", "webp"})
 
 
 class _RefusedError(Exception):
@@ -74,11 +73,13 @@ def read(data: bytes) -> tuple[NDArray[np.float32], int, int]:
         raise _RefusedError(NOT_AUDIO)
     file = io.BytesIO(data)
     with av.open(file, "r", name, options=ALONE, metadata_errors="ignore") as container:
-        if any(stream.codec_context.name not in PICTURES for stream in container.streams.video):
+        streams = container.streams
+        # A cover picture is a video stream to FFmpeg; pictures that move may be of its format too.
+        if any(not stream.disposition & Disposition.attached_pic for stream in streams.video):
             raise _RefusedError(HAS_VIDEO)
-        if not container.streams.audio:
+        if not streams.audio:
             raise _RefusedError(NOT_AUDIO)
-        stream = container.streams.audio[0]
+        stream = streams.audio[0]
         rate, channels = stream.rate, stream.channels
         if rate not in RATES or not 1 <= channels <= MOST_CHANNELS:
             raise _RefusedError(NOT_AUDIO)
@@ -89,11 +90,13 @@ def read(data: bytes) -> tuple[NDArray[np.float32], int, int]:
 
 
 def _mono(container: Any, stream: Any, rate: int) -> NDArray[np.float32]:
-    to_float = av.AudioResampler(format="fltp", layout=stream.layout, rate=rate)
+    # In one plane: of eight, PyAV looks for a ninth, and breaks.
+    to_float = av.AudioResampler(format="flt", layout=stream.layout, rate=rate)
     parts, count = [], 0
     for frame in container.decode(stream):
         for plain in to_float.resample(frame):
-            part = plain.to_ndarray().mean(axis=0, dtype=np.float32)
+            samples = plain.to_ndarray().reshape(-1, plain.layout.nb_channels)
+            part = samples.mean(axis=1, dtype=np.float32)
             parts.append(part)
             count += len(part)
             if count > MOST_SECONDS * rate:
@@ -103,7 +106,8 @@ def _mono(container: Any, stream: Any, rate: int) -> NDArray[np.float32]:
     samples = np.concatenate(parts)
     if not np.isfinite(samples).all():
         raise _RefusedError(NOT_AUDIO)
-    return samples
+    # Floats may go beyond full scale, and by far: what is kept of them has no numbers for that.
+    return samples / max(1.0, float(np.abs(samples).max()))
 
 
 if __name__ == "__main__":

@@ -118,8 +118,10 @@ def create_voice(
 @transaction.atomic
 def add_version(actor: Actor, voice: Voice, encoded: Encoded) -> VoiceVersion | None:
     """The voice speaks by it from now on. None when it was deleted meanwhile. Raises ApiError 403
-    as `reviews.check_renewal`."""
+    as `reviews.check_renewal`, and for a consent that has ended meanwhile."""
     reviews.check_renewal(actor, voice)
+    if voice.consent_id is not None:
+        check_consent(Consent.objects.select_for_update().get(pk=voice.consent_id))
     locked = Voice.objects.select_for_update().get(pk=voice.pk)
     if locked.deleted_at is not None:
         return None

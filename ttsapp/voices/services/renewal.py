@@ -43,8 +43,9 @@ async def _renew(model: SpeechModel, voice: Voice, version: VoiceVersion) -> boo
         window = Window(0, len(decoded.samples))
         reference = Reference(decoded.samples, window, version.checks)
         encoded = await encoding.encode(model, reference, version.text)
+        cut = replace(encoded, start_ms=version.start_ms, end_ms=version.end_ms)
+        add = partial(registry.add_version, SYSTEM, voice, cut)
+        return await encoding.kept(add, cut) is not None
     except (ApiError, DamagedError) as error:
         log.warning("a voice could not be renewed", voice=voice.public_id, error=str(error))
         return False
-    cut = replace(encoded, start_ms=version.start_ms, end_ms=version.end_ms)
-    return await encoding.kept(partial(registry.add_version, SYSTEM, voice, cut), cut) is not None
