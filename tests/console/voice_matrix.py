@@ -45,6 +45,7 @@ ROWS = (
     Row("/console/alice/consents/new", "GET", MANAGED),
     Row("/console/alice/consents/new", "POST", REFUSED),
     Row(CONSENT, "GET", NOT_THERE),
+    Row(f"{CONSENT}/register.csv", "GET", NOT_THERE),
     Row(f"{CONSENT}/withdraw", "GET", NOT_THERE_TO_CHANGE),
     Row(f"{CONSENT}/withdraw", "POST", NOT_THERE_TO_CHANGE),
     Row(f"{CONSENT}/until", "POST", NOT_THERE_TO_CHANGE),

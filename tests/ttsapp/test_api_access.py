@@ -50,6 +50,7 @@ MATRIX = [
     ("GET", "tenants/alice", None, READ),
     ("GET", "tenants/alice/consents", None, READ),
     ("GET", CONSENT, None, READ),
+    ("GET", f"{CONSENT}/register", None, READ),
     ("POST", f"{CONSENT}/withdraw", {"reason": "asked"}, CHANGED),
     ("DELETE", CONSENT, None, GONE),
     ("GET", "tenants/alice/keys", None, READ),

@@ -37,6 +37,7 @@ routes = [
     path(f"{_CONSENTS}.csv", consents.consents_csv, name="consents_csv"),
     path(f"{_CONSENTS}/new", consents.new_consent, name="new_consent"),
     path(_CONSENT, consents.consent, name="consent"),
+    path(f"{_CONSENT}/register.csv", consents.register_csv, name="register_csv"),
     path(f"{_CONSENT}/withdraw", consents.withdraw, name="withdraw_consent"),
     path(f"{_CONSENT}/until", consents.limit, name="limit_consent"),
     path(f"{_CONSENT}/delete", consents.delete_consent, name="delete_consent"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Count, Sum
+from django.db.models import Count, QuerySet, Sum
 from django.utils import timezone
 
 from ttsapp import ids
@@ -137,10 +137,20 @@ def shares(voice: Voice) -> list[Share]:
     return list(Share.objects.filter(voice=voice).select_related("voice__tenant", "tenant"))
 
 
+def made_under(consent: Consent) -> QuerySet[RequestLog]:
+    """All of the tenant's own requests that made audio under it, newest first."""
+    return _made_under(consent).filter(tenant_id=consent.tenant_id).select_related("key")
+
+
+def _made_under(consent: Consent) -> QuerySet[RequestLog]:
+    names = list(consent.voices.values_list("public_id", flat=True))
+    return RequestLog.objects.filter(voice__in=names, audio_ms__gt=0)
+
+
 @dataclass(frozen=True, slots=True)
 class Register:
-    """All audio made under a consent: the tenant's own requests, newest first, each with its
-    voice's name, and how many others made with a voice that was shared with them."""
+    """What audio was made under a consent: the tenant's own latest requests, each with its voice's
+    name, and how many others made with a voice that was shared with them."""
 
     requests: int
     characters: int
@@ -151,11 +161,10 @@ class Register:
 
 def register(consent: Consent) -> Register:
     names = dict(consent.voices.values_list("public_id", "name"))
-    made = RequestLog.objects.filter(voice__in=list(names), audio_ms__gt=0)
-    sums = made.aggregate(
+    sums = _made_under(consent).aggregate(
         n=Count("pk"), characters=Sum("characters", default=0), ms=Sum("audio_ms", default=0)
     )
-    own = made.filter(tenant_id=consent.tenant_id).select_related("key")
+    own = made_under(consent)
     return Register(
         requests=sums["n"],
         characters=sums["characters"],

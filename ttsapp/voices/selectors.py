@@ -339,6 +339,13 @@ def consents(tenant: Tenant | int) -> QuerySet[Consent]:
 
 
 def consent_of(tenant_id: int, public_id: str) -> Consent | None:
+    found = recorded_consent(tenant_id, public_id)
+    return found if found is not None and found.deleted_at is None else None
+
+
+def recorded_consent(tenant_id: int, public_id: str) -> Consent | None:
+    """Also a deleted one: what was made under it stays on record."""
     if not database.can_hold(public_id):
         return None
-    return consents(tenant_id).filter(public_id=public_id).select_related("tenant").first()
+    found = Consent.objects.filter(tenant=tenant_id, public_id=public_id)
+    return found.select_related("tenant").first()

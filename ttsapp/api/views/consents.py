@@ -1,5 +1,5 @@
 """The consents that a tenant's clones rest on. They are recorded with their proof through OpenAI's
-calls or in the console; here they are looked up and ended."""
+calls or in the console; here they are looked up, with all that was made under them, and ended."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rest_framework.response import Response
 
 from ttsapp.api.base import TenantView
 from ttsapp.api.fields import Strict
+from ttsapp.api.views.requests import LoggedRequest, logged
 from ttsapp.tenants.models import Permission
 from ttsapp.voices import library, selectors
 from ttsapp.voices.models import Consent as Row
@@ -40,6 +41,9 @@ class Consent(serializers.Serializer[Any]):
     expires_at = serializers.DateTimeField(allow_null=True)
     withdrawn_at = serializers.DateTimeField(allow_null=True)
     withdrawn_because = serializers.CharField()
+    deleted_at = serializers.DateTimeField(
+        allow_null=True, help_text="What was made under it stays on record."
+    )
 
 
 class Made(serializers.Serializer[Any]):
@@ -57,7 +61,7 @@ class ConsentWithUse(Consent):
 
 @extend_schema(tags=["consents"])
 class Consents(TenantView):
-    paged_actions = frozenset({"list"})
+    paged_actions = frozenset({"list", "register"})
     permissions = dict.fromkeys(("withdraw", "destroy"), Permission.MANAGE_VOICES)
     lookup_field = "id"
     lookup_value_converter = "slug"
@@ -68,9 +72,18 @@ class Consents(TenantView):
 
     @extend_schema(summary="Look at a consent and its use", responses=ConsentWithUse)
     def retrieve(self, request: Request, id: str) -> Response:
-        row = self._consent(id)
+        row = self._recorded(id)
         made = Made(library.register(row)).data
         return Response({**Consent(row).data, "made": made})
+
+    @extend_schema(
+        summary="List all audio that was made under a consent, newest first",
+        responses=LoggedRequest(many=True),
+    )
+    @action(detail=True, methods=["get"])
+    def register(self, request: Request, id: str) -> Response:
+        tenant, made = self.access.tenant, library.made_under(self._recorded(id))
+        return self.paged(made, lambda rows: logged(tenant, rows))
 
     @extend_schema(
         summary="Withdraw a consent: its voices stop within a second",
@@ -89,6 +102,12 @@ class Consents(TenantView):
     def destroy(self, request: Request, id: str) -> Response:
         services.delete_consent(self.access.actor, self._consent(id))
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def _recorded(self, public_id: str) -> Row:
+        row = selectors.recorded_consent(self.access.tenant.pk, public_id)
+        if row is None:
+            raise Http404
+        return row
 
     def _consent(self, public_id: str) -> Row:
         row = selectors.consent_of(self.access.tenant.pk, public_id)

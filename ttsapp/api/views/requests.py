@@ -77,7 +77,7 @@ class Requests(TenantView):
     def list(self, request: Request) -> Response:
         search = history.Search(**RequestQuery.of_query(request, *Pages.parameters))
         tenant = self.access.tenant
-        return self.paged(history.find(tenant, search), lambda rows: _documents(tenant, rows))
+        return self.paged(history.find(tenant, search), lambda rows: logged(tenant, rows))
 
     @extend_schema(summary="Look at a request", responses=LoggedRequest)
     def retrieve(self, request: Request, id: UUID) -> Response:
@@ -85,7 +85,7 @@ class Requests(TenantView):
         row = speech.request(tenant.pk, id)
         if row is None:
             raise Http404
-        return Response(_documents(tenant, [row])[0])
+        return Response(logged(tenant, [row])[0])
 
     @extend_schema(
         summary="Read a request's text, where it is kept: an audit row says who did",
@@ -99,7 +99,8 @@ class Requests(TenantView):
         return Response(RequestText(found).data)
 
 
-def _documents(tenant: Tenant, rows: Iterable[RequestLog]) -> list[dict[str, Any]]:
+def logged(tenant: Tenant, rows: Iterable[RequestLog]) -> list[dict[str, Any]]:
+    """As documents, with what was charged for each."""
     rows = list(rows)
     charges = billing.charges(tenant.pk, (row.pk for row in rows))
     return [

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from functools import partial
+from typing import NamedTuple
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
@@ -23,6 +27,7 @@ from ttsapp.console.refused import page_of
 from ttsapp.console.shell import page
 from ttsapp.console.views.voice_making import content_of
 from ttsapp.errors import ApiError
+from ttsapp.speech.models import RequestLog
 from ttsapp.tenants.models import Membership, Permission
 from ttsapp.voices import library, selectors, storage
 from ttsapp.voices.clips.evidence import RECORDING, evidence_of
@@ -36,6 +41,22 @@ COLUMNS = exports.fields(
     *("public_id", "name", "state", "person", "relation", "purposes", "territory"),
     *("created_at", "expires_at", "live_voices"),
 )
+
+
+class Made(NamedTuple):
+    """A request that made audio, and what its voice is called."""
+
+    log: RequestLog
+    voice: str
+
+
+REGISTER: exports.Columns = {
+    **exports.fields("id", "at", of="log"),
+    **exports.fields("voice"),
+    "key": lambda row: row.log.key.name if row.log.key else reports.CONSOLE,
+    **exports.fields("ended", "characters", of="log"),
+    "audio_seconds": lambda row: f"{row.log.audio_seconds:.3f}",
+}
 
 
 @require_safe
@@ -74,9 +95,19 @@ def new_consent(request: HttpRequest, membership: Membership) -> HttpResponse:
 @require_safe
 @member_page(Permission.VIEW)
 def consent(request: HttpRequest, membership: Membership, name: str) -> HttpResponse:
-    row = _row(membership, name)
+    """A deleted one is shown too: the register stays."""
+    row = _recorded(membership, name)
     ends = row.expires_at.date() if row.expires_at else None
     return _show(request, membership, row, ExpiryForm(initial={"expires_on": ends}))
+
+
+@require_safe
+@member_page(Permission.VIEW)
+def register_csv(request: HttpRequest, membership: Membership, name: str) -> HttpResponseBase:
+    """All of it, newest first."""
+    row = _recorded(membership, name)
+    format = exports.csv_of(REGISTER, partial(_named, membership))
+    return exports.stream(library.made_under(row), f"register-{row.public_id}", format)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -123,7 +154,7 @@ def delete_consent(request: HttpRequest, membership: Membership, name: str) -> H
     row = _row(membership, name)
     if request.method == "POST":
         services.delete_consent(Actor.of(request.user), row)
-        return redirect("console:consents", slug=membership.tenant.slug)
+        return redirect("console:consent", slug=membership.tenant.slug, name=name)
     voices = row.voices.filter(deleted_at=None)
     content = {"consent": row, "voices": voices, "page": "voices"}
     return page(request, membership, "delete_consent", content)
@@ -168,8 +199,20 @@ def _record(request: HttpRequest, membership: Membership, form: ConsentForm) -> 
     return services.record_consent(Actor.of(request.user), membership.tenant, terms, found)
 
 
+def _named(membership: Membership, logs: Sequence[RequestLog]) -> Iterator[Made]:
+    names = selectors.labels(membership.tenant_id, (log.voice for log in logs))
+    return (Made(log, names.get(log.voice, log.voice)) for log in logs)
+
+
 def _row(membership: Membership, name: str) -> Consent:
-    row = selectors.consent_of(membership.tenant_id, name)
+    row = _recorded(membership, name)
+    if row.deleted_at is not None:
+        raise Http404
+    return row
+
+
+def _recorded(membership: Membership, name: str) -> Consent:
+    row = selectors.recorded_consent(membership.tenant_id, name)
     if row is None:
         raise Http404
     return row

@@ -107,7 +107,8 @@ def _mono(container: Any, stream: Any, rate: int) -> NDArray[np.float32]:
     if not np.isfinite(samples).all():
         raise _RefusedError(NOT_AUDIO)
     # Floats may go beyond full scale, and by far: what is kept of them has no numbers for that.
-    return samples / max(1.0, float(np.abs(samples).max()))
+    within: NDArray[np.float32] = samples / np.maximum(np.abs(samples).max(), np.float32(1.0))
+    return within
 
 
 if __name__ == "__main__":
