@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import httpx
 import numpy as np
 import pytest
 from cartesia import (
     AuthenticationError,
     BadRequestError,
     Cartesia,
+    InternalServerError,
     NotFoundError,
     PermissionDeniedError,
+    RateLimitError,
 )
 
 from billing.models import UsageEvent
+from gpu_engine.proto import engine_pb2 as pb
+from tests.ttsapp import cartesia_calls
 from tests.ttsapp.cartesia_calls import KATIE, RAW
 from tests.ttsapp.conftest import Party
+from tests.ttsapp.limited import limit
 from tests.ttsapp.scripted_engine import Script, ScriptedEngine, spoken
+from ttsapp.audit.services import SYSTEM
+from ttsapp.dialects.cartesia.dialect import CARTESIA
+from ttsapp.errors import ApiError
+from ttsapp.keys.services import create_key
 
 SAMPLES_AT_44100 = 44100 * 2 // 5
 
@@ -30,7 +42,7 @@ def client(base: str, alice: Party, prefix: str) -> Cartesia:
     return connected(base, prefix, api_key=alice.secret)
 
 
-def connected(base: str, prefix: str, **credentials: str) -> Cartesia:
+def connected(base: str, prefix: str, **credentials: Any) -> Cartesia:
     socket = base.replace("http:", "ws:") + prefix
     return Cartesia(base_url=base + prefix, websocket_base_url=socket, **credentials)
 
@@ -142,6 +154,43 @@ def test_access_token(client: Cartesia, base: str, prefix: str) -> None:
     assert speech.read() == spoken(5)
     with pytest.raises(PermissionDeniedError):
         browser.voices.list()
+
+
+@pytest.mark.parametrize(
+    "limits", [{"requests_per_minute": 1}, {"hard_monthly_characters": 5}], ids=str
+)
+def test_errors_of_limits(
+    http: httpx.Client, base: str, prefix: str, alice: Party, limits: dict[str, int]
+) -> None:
+    limit(alice, **limits)
+    cartesia_calls.say(http, alice, transcript="Hi.")
+    with pytest.raises(RateLimitError) as refusal:
+        speak(connected(base, prefix, api_key=alice.secret, max_retries=0))
+    assert refusal.value.response.headers["content-type"] == "application/json"
+
+
+def test_errors_of_the_engine(base: str, prefix: str, alice: Party, engine: ScriptedEngine) -> None:
+    engine.script.error = pb.Error(code="engine_full", message="full", retryable=True)
+    with pytest.raises(InternalServerError) as refusal:
+        speak(connected(base, prefix, api_key=alice.secret, max_retries=0))
+    assert refusal.value.status_code == 503
+
+
+def test_errors_of_a_key(base: str, prefix: str, alice: Party) -> None:
+    _, secret = create_key(SYSTEM, alice.tenant, "Ben's", allowed_voices=["Ben"])
+    with pytest.raises(PermissionDeniedError):
+        speak(connected(base, prefix, api_key=secret))
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 422, 429, 500, 503, 504])
+def test_errors_keep_their_status(status: int) -> None:
+    assert CARTESIA.render(ApiError(status, "a_code", "A message.")).status == status
+
+
+def speak(client: Cartesia) -> None:
+    client.tts.generate(
+        model_id="sonic-3", transcript="Hello there.", voice="Anna", output_format=RAW
+    )
 
 
 def test_errors(client: Cartesia, base: str, prefix: str) -> None:
