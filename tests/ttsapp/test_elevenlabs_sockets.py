@@ -10,7 +10,7 @@ import pytest
 from websockets.sync.client import ClientConnection
 
 from billing.models import UsageEvent
-from tests.ttsapp.conftest import Party
+from tests.ttsapp.conftest import Party, eventually
 from tests.ttsapp.elevenlabs_socket import FORMAT, closed, hear, opened, received, send
 from tests.ttsapp.scripted_engine import Script, ScriptedEngine, spoken
 from ttsapp.speech.models import RequestLog
@@ -80,11 +80,14 @@ def test_1000_after_close_socket(multi: ClientConnection) -> None:
 
 
 def test_twenty_rapid_cycles(multi: ClientConnection, engine: ScriptedEngine) -> None:
-    engine.script = Script(chunks=1)
+    """All of them still speak when the last one is opened."""
+    engine.script = Script(chunks=1, hold_after=0)
     names = [f"c{number}" for number in range(25)]
     for name in names:
         send(multi, "One.", context_id=name)
         send(multi, context_id=name, close_context=True)
+    eventually(lambda: len(engine.heard) == len(names))
+    engine.release.set()
     audio: dict[str, bytes] = defaultdict(bytes)
     ended: list[str] = []
     while len(ended) < len(names):

@@ -50,6 +50,22 @@ def test_elevenlabs(http: httpx.Client, cloning: ScriptedEngine, alice: Party) -
     assert (plan["voice_slots_used"], plan["can_use_instant_voice_cloning"]) == (1, True)
 
 
+def test_elevenlabs_labels_may_be_null(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party
+) -> None:
+    """Which its client writes for what is left out: no voice is without them, or loses them so."""
+    data = {"name": "Ann", "labels": "null", "consent": consent(http, alice)}
+    files = {"files": ("ann.wav", SAMPLE)}
+    answer = http.post("/v1/voices/add", data=data, files=files, headers=alice.headers)
+    assert answer.status_code == 200, answer.text
+    where = f"/v1/voices/{answer.json()['voice_id']}/edit"
+    for labels in ('{"age": "old"}', "null"):
+        parts = {"name": (None, "Ann"), "labels": (None, labels)}
+        edited = http.post(where, files=parts, headers=alice.headers)
+        assert edited.json() == {"status": "ok"}
+    assert Voice.objects.get().tags == ["age:old"]
+
+
 def test_elevenlabs_changes(http: httpx.Client, cloning: ScriptedEngine, alice: Party) -> None:
     voice = made(http, alice)
     where = f"/v1/voices/{voice}"
