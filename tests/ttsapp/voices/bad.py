@@ -17,12 +17,12 @@ from ttsapp.voices.clips.decoding import MOST_BYTES
 SPEECH, RATE = heard.speech(), heard.RATE
 
 
-def video(pictures: str = "mpeg4") -> bytes:
-    """Five of them, by the codec of that name, with sound."""
+def video(pictures: str = "mpeg4", colours: str = "yuv420p") -> bytes:
+    """Five of them, by the codec of that name and as it has colours, with sound."""
     file = io.BytesIO()
     with av.open(file, "w", format="mp4") as container:
         shown, sound = container.add_stream(pictures, 10), container.add_stream("aac", 24_000)
-        shown.width = shown.height = 64
+        shown.width, shown.height, shown.pix_fmt = 64, 64, colours
         for _ in range(5):
             container.mux(shown.encode(_black()))
         container.mux(sound.encode(_spoken()))
@@ -80,7 +80,7 @@ BAD: dict[str, tuple[Callable[[], bytes], str]] = {
         "audio_too_long",
     ),
     "a video": (video, "not_audio"),
-    "a video of still pictures": (lambda: video("mjpeg"), "not_audio"),
+    "a video of still pictures": (lambda: video("mjpeg", "yuvj420p"), "not_audio"),
     "a zip bomb": (zip_bomb, "not_audio"),
     "too many bytes": (lambda: heard.wav(SPEECH).ljust(MOST_BYTES + 1, b"\0"), "file_too_large"),
     "silence": (lambda: heard.wav(np.zeros_like(SPEECH)), "audio_silent"),

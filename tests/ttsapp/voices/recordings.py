@@ -10,11 +10,18 @@ import soundfile
 RATE = 24_000
 
 
-def speech(seconds: float = 6.0, pitch: float = 120.0, seed: int = 1) -> np.ndarray:
-    """Syllables of a harmonic voice with a moving pitch, words apart, over a quiet room."""
+def speech(
+    seconds: float = 6.0,
+    pitch: float = 120.0,
+    seed: int = 1,
+    melody: tuple[float, float] = (0.15, 0.6),
+) -> np.ndarray:
+    """Syllables of a harmonic voice with a moving pitch, words apart, over a quiet room. `melody`:
+    how far the pitch moves up and down, in octaves, and how often a second."""
+    octaves, often = melody
     chance = np.random.default_rng(seed)
     time = np.arange(round(seconds * RATE)) / RATE
-    bend = pitch * 2 ** (0.15 * np.sin(2 * np.pi * 0.6 * time + chance.uniform(0, 6)))
+    bend = pitch * 2 ** (octaves * np.sin(2 * np.pi * often * time + chance.uniform(0, 6)))
     phase = 2 * np.pi * np.cumsum(bend) / RATE
     voice = sum(np.sin(n * phase) / n for n in range(1, 16))
     syllables = np.clip(np.sin(2 * np.pi * 4 * time), 0, 1) ** 0.5

@@ -23,6 +23,12 @@ _CLIPPED_RUN = 3
 _PITCH_FRAME = 960  # 40 ms: two periods of the lowest voice
 _LOWEST_HZ, _HIGHEST_HZ = 65, 400
 _PERIODIC = 0.6
+# Of 25 in a second.
+_LEAST_VOICED = 8
+_FEWEST_REGISTERS = 5
+_LEAST_SHARE = 0.15
+# Semitones between registers: in 46 clips of 46 speakers 5.7 at most.
+_APART = 7.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +95,11 @@ def clipped_share(samples: Samples) -> float:
 
 
 def voices(samples: Samples) -> int:
-    """2 where the pitch keeps to two registers that one speaker would not have, else 1.
+    """2 where seconds keep to two registers of pitch that no single speaker has, else 1.
 
     Two speakers of one register are not told apart: nothing here could."""
-    pitch = np.sort(12 * np.log2(pitches(samples)))
-    if len(pitch) < 50:
+    pitch = np.sort(registers(samples))
+    if len(pitch) < _FEWEST_REGISTERS:
         return 1
     # The cut that leaves the least spread on both sides.
     counts = np.arange(1, len(pitch))
@@ -103,10 +109,17 @@ def voices(samples: Samples) -> int:
     spread = squares - sums**2 / counts + rest_squares - rest**2 / others
     cut = int(np.argmin(spread)) + 1
     low, high = pitch[:cut], pitch[cut:]
-    is_even = min(len(low), len(high)) >= 0.2 * len(pitch)
-    is_apart = np.median(high) - np.median(low) > 7.0
-    is_tight = np.percentile(low, 90) + 2.5 < np.percentile(high, 10)
-    return 2 if is_even and is_apart and is_tight else 1
+    is_even = min(len(low), len(high)) >= _LEAST_SHARE * len(pitch)
+    return 2 if is_even and np.median(high) - np.median(low) > _APART else 1
+
+
+def registers(samples: Samples) -> NDArray[np.float64]:
+    """In semitones, the middle pitch of each second (they overlap by half) that is mostly voiced:
+    a speaker's melody is heard within it, and hardly from one to the next."""
+    stretches = (samples[at : at + SAMPLE_RATE] for at in range(0, len(samples), SAMPLE_RATE // 2))
+    found = (pitches(stretch) for stretch in stretches)
+    voiced = [12 * np.log2(np.median(each)) for each in found if len(each) >= _LEAST_VOICED]
+    return np.array(voiced)
 
 
 def pitches(samples: Samples) -> NDArray[np.float64]:
