@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -118,12 +120,29 @@ async def window(
         progress.advance(bar)
         return take
 
-    takes = await asyncio.gather(*map(one, range(len(times))))
+    with undisturbed():
+        takes = await asyncio.gather(*map(one, range(len(times))))
     counted = [take for take, at in zip(takes, times, strict=True) if at >= arguments.warm_up]
     # A low rate's window may be empty: the last request then stands for it.
     counted = counted or list(takes[-1:])
-    mine = {"in_flight_most": most, "load_late_p95_ms": round(percentile(late, 95), 2)}
+    mine = {
+        "in_flight_most": most,
+        "load_late_p95_ms": round(percentile(late, 95), 2),
+        "load_late_most_ms": round(max(late), 2),
+    }
     return row(summarize(counted, arguments.seconds), rate, seed) | mine
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """No look for garbage meanwhile: one takes as long as several first audios, and all that comes
+    in between is then sent at once."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def row(summary: dict[str, Any], rate: float, seed: int) -> dict[str, Any]:

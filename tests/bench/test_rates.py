@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 from typing import Any
 
 import grpc
@@ -14,7 +15,7 @@ from gpu_engine.bench.capacity import Search, in_time, verdict
 from gpu_engine.bench.client import Take
 from gpu_engine.bench.engine_client import EngineTarget
 from gpu_engine.bench.page import page
-from gpu_engine.bench.rates import COLUMNS, table, window
+from gpu_engine.bench.rates import COLUMNS, Say, table, window
 from gpu_engine.proto import engine_pb2 as pb
 from gpu_engine.proto import engine_pb2_grpc
 
@@ -25,16 +26,18 @@ def spoken(text: str, seed: int) -> Take:
     return Take(text, [(0.1, 48_000)], bytearray(SPEECH), total=0.5)
 
 
-async def measured(rate: float = 20.0, warm_up: float = 0.1) -> dict[str, Any]:
+async def measured(
+    rate: float = 20.0, warm_up: float = 0.1, say: Say | None = None
+) -> dict[str, Any]:
     asked: list[str] = []
 
-    async def say(text: str, seed: int) -> Take:
+    async def speak(text: str, seed: int) -> Take:
         asked.append(text)
         return spoken(text, seed)
 
     arguments = argparse.Namespace(warm_up=warm_up, seconds=0.3)
     with Progress(disable=True) as progress:
-        line = await window(say, rate, 1, arguments, progress)
+        line = await window(say or speak, rate, 1, arguments, progress)
     return line | {"asked": len(asked)}
 
 
@@ -48,6 +51,19 @@ async def test_it_works() -> None:
 async def test_the_warm_up_does_not_count() -> None:
     line = await measured(rate=40.0, warm_up=0.2)
     assert 0 < line["requests"] < line["asked"]
+
+
+async def test_a_load_looks_for_no_garbage_and_says_how_late_it_was_at_most() -> None:
+    collecting: list[bool] = []
+
+    async def say(text: str, seed: int) -> Take:
+        collecting.append(gc.isenabled())
+        return spoken(text, seed)
+
+    line = await measured(say=say)
+    assert set(collecting) == {False}
+    assert gc.isenabled()
+    assert line["load_late_most_ms"] >= line["load_late_p95_ms"] > 0
 
 
 async def test_a_rate_too_low_for_its_window_still_has_a_row() -> None:
