@@ -45,6 +45,7 @@ def furnish() -> dict[str, str]:
         consented_voice(tenant)
         _recording(tenant)
         _last_hour()
+        _priced()
         _checked()
         evaluation.evaluate(timezone.now())
     account = {f"account:{each}": f"/account/{each}" for each in ("password", "passkeys")}
@@ -112,6 +113,16 @@ def _last_hour() -> None:
             status.modules["talker"].busy_seconds += 60 * work
             kept.note([status], now - timedelta(minutes=60 - place))
     kept.note_hours(now)
+
+
+def _priced() -> None:
+    """The engine that runs: of hours without a price no page can say what they cost."""
+    from billing.costs import services as costs
+    from billing.costs.models import EngineClass
+    from ttsapp.audit.services import SYSTEM
+
+    found = EngineClass.objects.filter(slug="cpu").first() or costs.add_class(SYSTEM, "cpu")
+    costs.price_hours(SYSTEM, found, timezone.now().date() - timedelta(days=90), 80_000)
 
 
 def _checked() -> None:

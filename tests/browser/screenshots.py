@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from PIL import Image
@@ -22,9 +23,10 @@ SHOWN = {  # docs/screenshots/NAME.png: page, width, scheme
     "playground": ("playground", 1440, "dark"),
     "requests-phone": ("requests", 390, "light"),
 }
+LATELY = ("/usage", "/costs", "/costs/whose")
 SETTINGS = [(size, scheme) for size in (DESK, PHONE) for scheme in ("light", "dark")]
 COLOURS, LARGEST = 64, 80_000
-ALL_OF_THEM = 4_200_000
+ALL_OF_THEM = 4_400_000
 # Of a long page its beginning.
 HIGHEST = 1800
 
@@ -57,13 +59,20 @@ def main() -> None:
 
 def show(page: Page, address: str) -> None:
     """Leaves the page as a person would find it useful."""
-    page.goto(address)
+    page.goto(address + (_month() if address.endswith(LATELY) else ""))
     if address.endswith("/playground"):
         page.click("#both")
         expect(page.locator("#list a")).to_have_count(2, timeout=120_000)
     if address.endswith("/engines"):
         expect(page.locator("#how")).to_contain_text("every second")
         page.wait_for_timeout(3000)
+
+
+def _month() -> str:
+    """Thirty days: what is usual, the month so far, may have just begun. Made-up sales end before
+    the last of days."""
+    until = datetime.now(UTC).date() - timedelta(days=3)
+    return f"?since={until - timedelta(days=29)}&until={until}"
 
 
 def keep(page: Page, file: Path) -> None:

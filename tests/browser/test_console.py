@@ -231,6 +231,36 @@ def test_axe_finds_nothing_serious(page: Page, every: list[str], part: int) -> N
         assert page.evaluate(serious, {"runOnly": ["color-contrast"]}) == [], f"{path}, dark"
 
 
+def test_under_every_chart_is_its_table(page: Page, every: list[str]) -> None:
+    bare = """[...document.querySelectorAll('main figure.chart')]
+        .filter((each) => !each.closest('section')?.querySelector('table')
+            && !each.closest('.pair')?.nextElementSibling?.querySelector('table'))
+        .map((each) => each.outerHTML.slice(0, 200))"""
+    charts = 0
+    for path in every:
+        page.goto(path)
+        charts += page.locator("main figure.chart").count()
+        assert page.evaluate(bare) == [], path
+    assert charts >= 8
+
+
+def test_times_are_the_viewers(product: Running, browser: Browser, every: list[str]) -> None:
+    known = access.read(product.plan.data / access.FILE)
+    assert known.password
+    with browser.new_context(
+        base_url=product.base, timezone_id="Asia/Kolkata", locale="en-GB"
+    ) as visit:
+        visit.set_default_timeout(120_000)
+        page = visit.new_page()
+        sign_in(page, known.username, known.password)
+        page.goto(f"{ROOT}/requests")
+        shown = page.locator("tbody time").first
+        at = datetime.fromisoformat(str(shown.get_attribute("datetime")))
+        there = at + timedelta(hours=5, minutes=30)
+        expect(shown).to_have_text(f"{there:%-d %b %Y, %H:%M}")
+        assert shown.get_attribute("title") == f"{at:%Y-%m-%d %H:%M:%S} UTC"
+
+
 def test_the_engines_page_is_live(page: Page) -> None:
     page.goto("/platform/engines")
     expect(page.locator("#how")).to_have_text("every second, live")
