@@ -18,10 +18,10 @@ from tests.browser.chromium import DESK, PHONE, chromium, context, sign_in
 from tests.browser.furnished import furnish
 
 FOLDER = Path("docs/screenshots")
-SHOWN = {  # docs/screenshots/NAME.png: page, width, scheme
-    "overview": ("overview", 1440, "light"),
-    "playground": ("playground", 1440, "dark"),
-    "requests-phone": ("requests", 390, "light"),
+SHOWN = {  # docs/screenshots/NAME.png: page, width, scheme; and how high, down to what it is about
+    "overview": (("overview", 1440, "light"), 900),
+    "playground": (("playground", 1440, "dark"), 1160),
+    "requests-phone": (("requests", 390, "light"), 844),
 }
 LATELY = ("/usage", "/costs", "/costs/whose")
 SETTINGS = [(size, scheme) for size in (DESK, PHONE) for scheme in ("light", "dark")]
@@ -47,8 +47,9 @@ def main() -> None:
             for name, address in pages.items():
                 page.set_viewport_size(size)
                 show(page, address)
-                for shown, wanted in SHOWN.items():
+                for shown, (wanted, height) in SHOWN.items():
                     if wanted == (name, size["width"], scheme):
+                        page.set_viewport_size({**size, "height": height})
                         keep(page, FOLDER / f"{shown}.png")
                 # What sticks to the edges of a screen is as high as the page then.
                 high = page.evaluate("document.scrollingElement.scrollHeight")
