@@ -24,6 +24,7 @@ from billing.prices.rates import ANY, Rate, Tier
 from billing.prices.services import add_version, agree, create_book
 from gpu_engine.proto import engine_pb2
 from tests.billing.selling import EUR, JUNE, MAY, price_book, speak
+from tests.billing.used import use
 from ttsapp.audit.services import SYSTEM
 from ttsapp.tenants.models import Tenant
 
@@ -140,6 +141,28 @@ def test_cost_goes_to_whom_the_engines_worked_for(
         ("anna", Fraction(3, 4)),
         ("ben", Fraction(1, 4)),
     ]
+
+
+def test_every_modules_time_is_an_engines_work(
+    h200: EngineClass, alice: Tenant, bob: Tenant, mallory: Tenant, settings: Settings
+) -> None:
+    price_book(per_million=20)
+    for tenant, name in ((alice, "talker_ms"), (bob, "predictor_ms"), (mallory, "codec_ms")):
+        use(tenant, START, 1_000_000, **{name: 100.0})
+    costs = [(part.name, part.cost) for part in of_may(settings).tenants]
+    assert sorted(costs) == [("Alice", 52 * EUR), ("Bob", 52 * EUR), ("Mallory", 52 * EUR)]
+
+
+def test_fixed_cost_has_to_be_earned_as_well(
+    h200: EngineClass, alice: Tenant, settings: Settings
+) -> None:
+    """Two hundred and forty over the 24 hours that it was up: 10.00 on top of each hour's 6.50."""
+    price_book(per_million=20)
+    speak(alice, 1_000_000)
+    services.add_fixed_cost(SYSTEM, name="Rack", per_month_micros=240 * EUR, valid_from=MAY)
+    [figures] = of_may(settings).classes
+    full_load = Fraction(16_500_000 * 1_000_000, 3600 * 594)
+    assert figures.break_even == full_load / (20 * EUR)
 
 
 def test_fixed_cost_is_spread_over_the_days_it_holds(h200: EngineClass, settings: Settings) -> None:

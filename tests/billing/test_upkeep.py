@@ -158,6 +158,15 @@ def test_a_tenants_old_events_go_and_its_sums_stay(alice: Tenant, bob: Tenant) -
     assert remove_old_events() == 0
 
 
+def test_a_day_is_kept_from_its_midnight_on(alice: Tenant) -> None:
+    retention.keep_for(SYSTEM, alice, 62)
+    first = NOON.replace(hour=0)
+    kept = use(alice, first)
+    use(alice, first - timedelta(milliseconds=1))
+    assert retention.remove_old(NOON + 62 * DAY) == 1
+    assert UsageEvent.objects.get().pk == kept
+
+
 @on_postgres
 @pytest.mark.parametrize(
     "column", ["billed_characters = 0", "top_up_characters = 9", "tenant_id = 0", "audio_ms = 9"]
