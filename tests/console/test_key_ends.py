@@ -57,10 +57,10 @@ def test_it_works(sign_in: SignIn, alice: Party) -> None:
 
 def test_a_key_that_was_never_used_counts_from_its_making(sign_in: SignIn, alice: Party) -> None:
     key(alice, "Old", 90)
-    key(alice, "New", 89)
+    key(alice, "Newcomer", 89)
     page = sign_in("developer").get(UNUSED).content.decode()
     assert "Old" in page
-    assert "New" not in page
+    assert "Newcomer" not in page
 
 
 def test_the_days_are_asked_for(sign_in: SignIn, alice: Party) -> None:

@@ -50,14 +50,14 @@ def test_it_works(sign_in: SignIn, spoken: str) -> None:
 def test_what_was_refused_has_no_price(sign_in: SignIn, alice: Party) -> None:
     use(alice.tenant, alice.key, NOON, "refused")
     page = shown(sign_in, "admin", "requests?ended=refused")
-    assert "EUR" not in page
+    assert " EUR" not in page
     assert '<th scope="col" class="number">Price</th>' in page
 
 
 @pytest.mark.parametrize("path", ["requests", "usage" + MAY])
 def test_who_may_not_see_bills_sees_no_price(sign_in: SignIn, path: str) -> None:
     page = shown(sign_in, "developer", path)
-    assert "EUR" not in page
+    assert " EUR" not in page
     assert ">Price<" not in page
 
 

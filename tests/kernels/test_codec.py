@@ -41,7 +41,7 @@ def heard(decoder: CodecDecoder, codes: torch.Tensor, chunks: list[tuple[int, in
         columns.normal_()  # what streams before have left behind
     slots = torch.tensor([3, 1, 4], device=codes.device)  # the last is scratch
     for slot in (3, 1):
-        arena.reset(slot)
+        arena.reset(torch.tensor([slot], device=codes.device))
     others = [columns[[0, 2]].clone() for columns in arena.columns]
     for frames, real in chunks:
         step = CodecStep(weights, arena, 3, frames, exact=True, cuts=few)

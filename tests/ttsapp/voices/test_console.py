@@ -190,13 +190,13 @@ def test_a_voice_is_changed_shared_and_deleted(
     voice = made(http, alice)
     where = f"/console/alice/voices/of/{voice}"
     with browser(base, "alice") as page, browser(base, "bob") as other:
-        page.post(where, data={**VOICE, "name": "Nan", "speed": "1.5"})
+        page.post(where, data={**VOICE, "name": "Nanette", "speed": "1.5"})
         code = page.get(where).text.split('<pre tabindex="0"><code>')[1].split("<")[0]
         other.post("/console/bob/voices/share", data={"code": code})
-        assert "Nan" in other.get("/console/bob/voices").text
+        assert "Nanette" in other.get("/console/bob/voices").text
         assert other.get(f"/console/bob/voices/of/{voice}").status_code == 404
         page.post(f"{where}/unshare", data={"share": str(Share.objects.get().pk)})
-        assert "Nan" not in other.get("/console/bob/voices").text
+        assert "Nanette" not in other.get("/console/bob/voices").text
         page.post(f"{where}/delete")
         assert page.get(where).status_code == 404
     assert Voice.objects.get().speed == 1.5
