@@ -159,7 +159,11 @@ def base(web_thread: WebThread, engine: ScriptedEngine, transactional_db: None) 
     try:
         eventually(lambda: not background._running)
     except AssertionError:
-        pytest.fail(f"still in work: {background._running}")
+        left = list(background._running)
+        for task in left:
+            # Or every test after this one would fail for it.
+            task.get_loop().call_soon_threadsafe(task.cancel)
+        pytest.fail(f"still in work: {left}")
 
 
 @pytest.fixture
