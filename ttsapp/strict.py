@@ -66,6 +66,13 @@ def fields(
     }
 
 
+def check_json(content_type: str) -> None:
+    """Raises ApiError 415 for what does not say that it is JSON."""
+    if content_type.partition(";")[0].strip().lower() != "application/json":
+        message = "Send the request as application/json."
+        raise ApiError(415, "unsupported_media_type", message)
+
+
 def check_choice(values: Mapping[str, Any], name: str, choices: tuple[str, ...]) -> None:
     """Raises ApiError 400 for a value, if there is one, that is none of these."""
     if name in values and values[name] not in choices:

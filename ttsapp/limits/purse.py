@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from billing.prices.books import PriceList
 from billing.prices.rates import Price
@@ -29,24 +29,16 @@ async def price(tenant_id: int, wanted: Wanted, *, anew: bool = False) -> Price 
     if prices is None:
         prices = await database.read(kept.get)
     today = datetime.now(UTC).date()
-    found = prices.price(tenant_id, today, wanted.model, wanted.voice_kind)
-    if found is None:
-        return None
-    per_million = await _dearest(prices, tenant_id, today, wanted, anew=anew)
-    return replace(found, per_million=per_million) if per_million else None
-
-
-async def _dearest(
-    prices: PriceList, tenant_id: int, today: date, wanted: Wanted, *, anew: bool
-) -> int:
     month = today.replace(day=1)
     book = prices.book(tenant_id, month)
-    assert book is not None, "there is a price"
-    rate = book.version(today).terms.rate(wanted.model, wanted.voice_kind)
-    if len(rate.tiers) == 1:
-        return rate.tiers[0].per_million
-    volume = await tiers.volume(tenant_id, month, rate.key, book.slug, anew=anew)
-    return tiers.dearest(rate, volume)
+    if book is None:
+        return None
+    terms = book.version(today).terms
+    rate, volume = terms.rate(wanted.model, wanted.voice_kind), 0
+    if len(rate.tiers) > 1:
+        volume = await tiers.volume(tenant_id, month, rate.key, book.slug, anew=anew)
+    per_million = tiers.dearest(rate, volume)
+    return Price(book.currency, per_million, terms.minimum_characters) if per_million else None
 
 
 def of(price: Price | None, funds: Mapping[str, int], characters: int) -> Purse | None:

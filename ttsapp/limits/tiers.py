@@ -45,8 +45,7 @@ def dearest(rate: Rate, volume: int) -> int:
 async def volume(tenant_id: int, month: date, rate: RateKey, book: str, *, anew: bool) -> int:
     """As it was a few seconds ago, or as it is now."""
     found = _reached.get((tenant_id, month))
-    is_usable = found is not None and found.book == book and not _is_old(found)
-    if found is None or anew or not is_usable:
+    if found is None or anew or found.book != book or _is_old(found):
         found = await database.read(_read, tenant_id, month)
         if len(_reached) >= MOST:
             _reached.clear()

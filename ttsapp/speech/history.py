@@ -56,9 +56,7 @@ class FirstAudio:
 
 def find(tenant: Tenant, search: Search) -> QuerySet[RequestLog]:
     """Newest first; `before` is where an earlier page ended."""
-    found = (
-        RequestLog.objects.filter(tenant=tenant).select_related("key").defer("timeline", "asked")
-    )
+    found = _lines(tenant)
     if search.ended:
         found = found.filter(ENDINGS[search.ended])
     if search.key:
@@ -78,7 +76,7 @@ def find(tenant: Tenant, search: Search) -> QuerySet[RequestLog]:
 def failed(tenant: Tenant, count: int) -> QuerySet[RequestLog]:
     """The newest that we or the caller should look at: refused, failed or run away."""
     wanted = ENDINGS["error"] | ENDINGS["refused"] | ENDINGS["length"]
-    return RequestLog.objects.filter(wanted, tenant=tenant).select_related("key")[:count]
+    return _lines(tenant).filter(wanted)[:count]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,7 @@ def last_failures(since: datetime) -> dict[str, Failure]:
     newest: dict[str, UUID] = {}
     for pk, engine in found.exclude(engine="").values_list("pk", "engine")[:MOST_FAILURES]:
         newest.setdefault(engine, pk)
-    logs = RequestLog.objects.defer("timeline").in_bulk(newest.values())
+    logs = RequestLog.objects.defer("timeline", "asked").in_bulk(newest.values())
     return {
         engine: Failure(logs[pk].at, logs[pk].error_code or logs[pk].ended)
         for engine, pk in newest.items()
@@ -141,6 +139,12 @@ def percentile(values: list[int], share: float) -> int:
     """The smallest value that at least that share of them does not exceed."""
     ordered = sorted(values)
     return ordered[max(0, -int(-share * len(ordered) // 1) - 1)]
+
+
+def _lines(tenant: Tenant) -> QuerySet[RequestLog]:
+    """As lists show them, which need nothing of how each was made."""
+    found = RequestLog.objects.filter(tenant=tenant).select_related("key")
+    return found.defer("timeline", "asked")
 
 
 def _summary(values: list[int]) -> FirstAudio:

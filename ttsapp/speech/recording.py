@@ -30,7 +30,7 @@ class Recording:
         if not self._pcm:
             return ""
         file = kept.named(self._order.voice, 3600 * self._order.caller.audio_hours)
-        pcm, self._pcm = b"".join(self._pcm), []
-        audio = wav_header("s16", SAMPLE_RATE, len(pcm)) + pcm
+        audio = b"".join((wav_header("s16", SAMPLE_RATE, self._size), *self._pcm))
+        self._pcm = []
         background.spawn(kept.write(kept.RECORDINGS, file, audio))
         return file.name

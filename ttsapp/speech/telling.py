@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from gpu_engine.proto import engine_pb2
 from ttsapp.speech.encoders.samples import SAMPLE_RATE
@@ -108,11 +109,13 @@ class Telling:
 def as_written(text: Callable[[], str]) -> Texts:
     """Of a text that is spoken as it stands, and may still grow."""
 
-    def texts() -> tuple[Mapped, list[Token]]:
-        itself = Mapped.of(text())
+    # Words are told several times a second, mostly with no more text than the last time.
+    @lru_cache(maxsize=1)
+    def read(so_far: str) -> tuple[Mapped, list[Token]]:
+        itself = Mapped.of(so_far)
         return itself, tokens(itself)
 
-    return texts
+    return lambda: read(text())
 
 
 def placed(spoken: list[SpokenWord], begins_ms: float) -> Words:

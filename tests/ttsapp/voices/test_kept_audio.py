@@ -14,9 +14,11 @@ import pytest
 from django.conf import settings
 
 from tests.ttsapp.conftest import Party, eventually
+from tests.ttsapp.elevenlabs_calls import get, refused
 from tests.ttsapp.scripted_engine import ScriptedEngine, spoken
-from tests.ttsapp.voices.conftest import made
+from tests.ttsapp.voices.conftest import clone, consent, made, speak
 from ttsapp import background, database
+from ttsapp.audit.models import AuditEntry
 from ttsapp.audit.services import SYSTEM
 from ttsapp.speech import kept
 from ttsapp.speech.models import RequestLog
@@ -101,6 +103,23 @@ def test_a_recording_for_its_tenant_is_not_kept_either(
     eventually(lambda: RequestLog.objects.exists() and not background._running)
     recordings = folder.with_name("recordings")
     assert (recordings.is_dir(), list(recordings.iterdir())) == (True, [])
+
+
+def test_a_recording_is_not_given_out_once_its_speakers_consent_has_ended(
+    http: httpx.Client, cloning: ScriptedEngine, alice: Party
+) -> None:
+    keep_audio(SYSTEM, alice.tenant, 1)
+    agreed = consent(http, alice)
+    voice = clone(http, alice, consent=agreed).json()["id"]
+    item = speak(http, alice, voice).headers["x-request-id"]
+    path = f"/v1/history/{item}/audio"
+    eventually(lambda: get(http, alice, path).status_code == 200)
+
+    where = f"/v1/audio/voice_consents/{agreed}/withdraw"
+    http.post(where, headers=alice.headers).raise_for_status()
+
+    refused(get(http, alice, path), 404, "audio_not_kept")
+    assert AuditEntry.objects.filter(action="request.heard", target=item).count() == 1
 
 
 def test_it_is_not_kept_where_nobody_can_tell(

@@ -93,9 +93,7 @@ async def status(request: HttpRequest) -> HttpResponse:
 
 def _fields(request: HttpRequest, known: dict[str, Any]) -> dict[str, Any]:
     """Raises ApiError 415 or 400, naming the field that is at fault."""
-    if request.content_type != "application/json":
-        message = "Send the request as application/json."
-        raise ApiError(415, "unsupported_media_type", message)
+    strict.check_json(request.content_type or "")
     fields = strict.fields(request.body, known, asked.REQUIRED, has_nulls=True)
     check_text(fields["transcript"], settings.MAX_INPUT_CHARACTERS, "transcript")
     return fields

@@ -9,9 +9,9 @@ from uuid import UUID
 import msgspec
 from django.conf import settings
 
+from ttsapp import strict
 from ttsapp.dialects.dashscope import lenient, voices
 from ttsapp.dialects.dashscope.served import served_language, served_model, served_voice
-from ttsapp.errors import ApiError
 from ttsapp.keys.authentication import Caller
 from ttsapp.speech.order import Order, check_instructions, check_text, fresh_seed
 from ttsapp.speech.prepared import TextWish
@@ -45,8 +45,7 @@ class Wanted:
 
 def parse(content_type: str, body: bytes) -> Wanted:
     """Raises ApiError 415 or 400, naming the field that is at fault."""
-    if content_type.partition(";")[0].strip().lower() != "application/json":
-        raise ApiError(415, "unsupported_media_type", "Send the request as application/json.")
+    strict.check_json(content_type)
     fields = lenient.fields(body, BODY, ("model", "input"))
     said = lenient.fields(bytes(fields["input"]), INPUT, ("text",), within="input")
     beside = lenient.fields(bytes(fields.get("parameters", b"{}")), EITHER, within="parameters")

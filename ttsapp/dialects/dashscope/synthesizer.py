@@ -57,8 +57,7 @@ class Wanted:
 
 def parse(content_type: str, body: bytes) -> Wanted:
     """Raises ApiError 415 or 400, naming the field that is at fault."""
-    if content_type.partition(";")[0].strip().lower() != "application/json":
-        raise ApiError(415, "unsupported_media_type", "Send the request as application/json.")
+    strict.check_json(content_type)
     fields = lenient.fields(body, BODY, ("model", "input"))
     said = lenient.fields(bytes(fields["input"]), INPUT, ("text",), within="input")
     check_text(said["text"], settings.MAX_INPUT_CHARACTERS, "input.text")

@@ -66,8 +66,7 @@ class Wanted:
 def parse(query: Mapping[str, str], content_type: str, body: bytes) -> Wanted:
     """Raises ApiError 415 or 400, naming the field that is at fault."""
     check_query(query, QUERY)
-    if content_type.partition(";")[0].strip().lower() != "application/json":
-        raise ApiError(415, "unsupported_media_type", "Send the request as application/json.")
+    strict.check_json(content_type)
     # Some clients write null for what they leave out.
     fields = strict.fields(body, BODY, ("text",), has_nulls=True)
     check_text(fields["text"], settings.MAX_INPUT_CHARACTERS, "text")

@@ -189,7 +189,5 @@ def _error_type(status: int) -> str:
 
 
 def _typed_fields(content_type: str, body: bytes) -> dict[str, Any]:
-    if content_type.partition(";")[0].strip().lower() != "application/json":
-        message = "Send the request as application/json."
-        raise ApiError(415, "unsupported_media_type", message)
+    strict.check_json(content_type)
     return strict.fields(body, FIELDS, REQUIRED, has_nulls=True, needed=("voice",))

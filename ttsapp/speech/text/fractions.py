@@ -14,9 +14,7 @@ _SPANISH = {2: "medio", 3: "tercio", 4: "cuarto", 5: "quinto", 6: "sexto", 7: "s
 _SPANISH |= {8: "octavo", 9: "noveno", 10: "décimo", 100: "centésimo"}
 
 
-def fractions(
-    language: str, say: Callable[[int, int], str], whole: Callable[[int, int, int], str]
-) -> Rule:
+def fractions(say: Callable[[int, int], str], whole: Callable[[int, int, int], str]) -> Rule:
     """1/2, 2 3/4 and the like; what is no part of one is left to others."""
 
     def said(match: re.Match[str]) -> str | None:

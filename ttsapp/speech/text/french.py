@@ -228,15 +228,7 @@ RULES: list[Rule] = [
         lambda m: LOCALE.digits(m[0]),
     ),
     *_EUROPEAN.phones(),
-    rule(
-        "date",
-        r"(?P<before>\b(?:[Ll]e|[Dd]u|[Aa]u) )(?P<d>[0-3]?\d)/(?P<m>[01]?\d)(?![\w/]| d[eu'’])",
-        lambda m: (
-            f"{m['before']}{_date(int(m['d']), int(m['m']), None)}"
-            if 1 <= int(m["m"]) <= 12
-            else None
-        ),
-    ),
+    _EUROPEAN.day_of_month("[Ll]e|[Dd]u|[Aa]u", " d[eu'’]"),
     *_EUROPEAN.dates(),
     rule(
         "phrase", r"(?<![\w/])24 ?h/24(?![\w/])", lambda m: "vingt-quatre heures sur vingt-quatre"
@@ -270,7 +262,7 @@ RULES: list[Rule] = [
         lambda m: ordinal(roman.value(m["v"]), "fr"),
     ),
     rule("roman numeral", rf"\b(?P<n>{_RULERS}|{_COUNTED}) (?P<v>{roman.ANY})\b(?!['’])", _roman),
-    fractions("fr", parts.french, parts.french_mixed),
+    fractions(parts.french, parts.french_mixed),
     rule("numbering", r"\b[nN]° ?(?P<v>\d+)", lambda m: f"numéro {cardinal(int(m['v']), 'fr')}"),
     *_EUROPEAN.decimals(),
     rule(

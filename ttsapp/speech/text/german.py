@@ -427,7 +427,7 @@ RULES: list[Rule] = [
         lambda m: f"{_ordinal(m)} {m['and']} {ordinal(int(m['w']), 'de')}{_ending(m)}",
     ),
     rule("ordinal", rf"{_ARTICLE}(?P<v>\d{{1,3}})\.(?= ?\w)", _ordinal),
-    fractions("de", parts.german, parts.german_mixed),
+    fractions(parts.german, parts.german_mixed),
     rule("decade", r"(?<![\w.,])(?P<y>1[1-9]\d0|20\d0)er(?P<e>n?)\b", _decade),
     rule(
         "number",

@@ -46,21 +46,21 @@ class Locale:
     symbols: Mapping[str, str]
     to: str
     web: Mapping[str, str]
+    # Between the numbers of a ratio, of a product and of a version.
+    ratio: str
+    by: str
+    dot: str
+    less: str
+    more: str
+    powers: Mapping[str, str]
+    per: Mapping[str, str]
+    # Short words before a number.
+    numbering: Mapping[str, str]
     day_first: bool = True
     # What a day may be written with in front of it, and behind it.
     before_day: str = ""
     after_day: str = ""
     fractions: Mapping[str, str] = field(default_factory=dict)
-    # Between the numbers of a ratio, of a product and of a version.
-    ratio: str = ""
-    by: str = ""
-    dot: str = ""
-    per: Mapping[str, str] = field(default_factory=dict)
-    less: str = ""
-    more: str = ""
-    powers: Mapping[str, str] = field(default_factory=dict)
-    # Short words before a number.
-    numbering: Mapping[str, str] = field(default_factory=dict)
     # What may part day, month and a year of two digits.
     date_marks: str = "/"
     # A number in words, as it is before a noun.

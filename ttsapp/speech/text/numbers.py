@@ -139,6 +139,19 @@ class European:
             year = ("20" if year < "50" else "19") + year
         return self._said_date(day, month, year)
 
+    def day_of_month(self, before: str, no_date: str) -> Rule:
+        """Without a year, behind one of the words `before` that only a day has: le 3/10. Where
+        `no_date` follows it is a part of something."""
+        return rule(
+            "date",
+            rf"(?P<before>\b(?:{before}) )(?P<d>[0-3]?\d)/(?P<m>[01]?\d)(?![\w/]|{no_date})",
+            self._short_date,
+        )
+
+    def _short_date(self, match: re.Match[str]) -> str | None:
+        said = self._said_date(int(match["d"]), int(match["m"]), None)
+        return said and match["before"] + said
+
     def _said_date(self, day: int, month: int, year: str | None) -> str | None:
         if not (1 <= month <= 12 and 1 <= day <= _LONGEST_DAYS[month - 1]):
             return None
@@ -267,7 +280,7 @@ class European:
                 rf"{self.before}(?P<a>{self.number})\s?[-–]\s?(?P<b>{self.number}){self.after}(?!-)",
                 self._range,
             ),
-            rule("per", rf"/(?P<p>{alternatives(self.locale.per) or '(?!)'})\b", self._per),
+            rule("per", rf"/(?P<p>{alternatives(self.locale.per)})\b", self._per),
         ]
 
     def _dimension(self, units: str) -> Rule:
@@ -418,7 +431,7 @@ class European:
         return [
             rule(
                 "numbering",
-                rf"(?<![\w.])(?P<n>{alternatives(numbering) or '(?!)'})\s?(?=\d)",
+                rf"(?<![\w.])(?P<n>{alternatives(numbering)})\s?(?=\d)",
                 lambda m: f"{numbering[m['n']]} ",
             ),
             rule(

@@ -230,15 +230,7 @@ RULES: list[Rule] = [
         r"(?!\w|[ .,]\d)",
         lambda m: None if m[0].endswith("000") else LOCALE.digits(m[0]),
     ),
-    rule(
-        "date",
-        r"(?P<before>\b(?:[Ee]l|[Dd]el|[Aa]l) )(?P<d>[0-3]?\d)/(?P<m>[01]?\d)(?![\w/]| de\b)",
-        lambda m: (
-            f"{m['before']}{_date(int(m['d']), int(m['m']), None)}"
-            if 1 <= int(m["m"]) <= 12
-            else None
-        ),
-    ),
+    _EUROPEAN.day_of_month("[Ee]l|[Dd]el|[Aa]l", r" de\b"),
     rule(
         "time",
         r"(?<![\w:.,])(?P<hour>[01]?\d|2[0-4])\.(?P<min>[0-5]\d) h(?:oras)?\b",
@@ -260,7 +252,7 @@ RULES: list[Rule] = [
         r"\b[nN](?:úm\.|º|°) ?(?P<v>\d+)",
         lambda m: f"número {cardinal(int(m['v']), 'es')}",
     ),
-    fractions("es", parts.spanish, parts.spanish_mixed),
+    fractions(parts.spanish, parts.spanish_mixed),
     rule(
         "roman numeral",
         rf"\b(?P<n>{_RULERS}|[Ss]iglo|{_COUNTED}) (?P<v>{roman.ANY})\b(?!['’])",
