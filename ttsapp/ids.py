@@ -25,6 +25,11 @@ def moment(value: UUID) -> datetime:
     return datetime.fromtimestamp((value.int >> 80) / 1000, UTC)
 
 
+def age(value: UUID) -> float:
+    """Seconds since the id was minted, of any id whatever: negative where it claims to be later."""
+    return time.time() - (value.int >> 80) / 1000
+
+
 def _assemble(milliseconds: int, noise: int) -> UUID:
     high, low = noise >> 62, noise & ((1 << 62) - 1)
     return UUID(int=milliseconds << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low)

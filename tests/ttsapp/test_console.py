@@ -5,7 +5,11 @@ from __future__ import annotations
 import base64
 import json
 import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from datetime import UTC, datetime
 from pathlib import Path
+from uuid import UUID
 
 import httpx
 import pytest
@@ -17,7 +21,9 @@ from tests.billing.selling import price_book
 from tests.ttsapp.browser import browser
 from tests.ttsapp.conftest import PASSWORD, Party, eventually, speech
 from tests.ttsapp.scripted_engine import EngineThread, Script, ScriptedEngine, spoken
+from ttsapp import ids
 from ttsapp.audit.services import SYSTEM
+from ttsapp.console.views import playground
 from ttsapp.keys.models import ApiKey
 from ttsapp.tenants.models import Role
 from ttsapp.tenants.services import add_member, restore_tenant, suspend_tenant
@@ -92,6 +98,44 @@ def test_a_take_tells_its_price_to_who_may_read_the_bill(
 
     assert isinstance(take, dict)
     assert take.get("price", "not told") == price
+
+
+def test_a_take_that_has_just_ended_is_waited_for(
+    base: str, alice: Party, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playground, "SETTLED_SECONDS", 60.0)
+    engine.script = Script(hold_after=2)
+    body = speech("Hello there.", stream_format="sse")
+    with browser(base, "alice") as client, ThreadPoolExecutor() as beside:
+        with client.stream("POST", "/console/alice/speak", json=body) as response:
+            lines = response.iter_lines()
+            next(lines)
+            url = f"/console/alice/takes/{response.headers['x-request-id']}"
+            take = beside.submit(client.get, url)
+            assert wait([take], timeout=0.3).done == set()
+            engine.release.set()
+            assert list(lines)
+        found = take.result().json()
+
+    assert (found["state"], found["billed_characters"]) == ("ended", 12)
+
+
+@pytest.mark.parametrize("mint", [ids.uuid7, lambda: UUID(int=2**128 - 1)], ids=["new", "odd"])
+def test_a_take_that_is_nobodys_is_not_found(
+    base: str, alice: Party, mint: Callable[[], UUID], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playground, "SETTLED_SECONDS", 0.2)
+    with browser(base, "alice") as client:
+        assert client.get(f"/console/alice/takes/{mint()}").status_code == 404
+
+
+def test_a_take_that_is_long_gone_is_waited_for_by_nobody(
+    base: str, alice: Party, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playground, "SETTLED_SECONDS", 3600.0)
+    wanted = ids.lowest(datetime(2026, 1, 1, tzinfo=UTC))
+    with browser(base, "alice") as client:
+        assert client.get(f"/console/alice/takes/{wanted}").status_code == 404
 
 
 def _ended(response: httpx.Response) -> dict[str, object] | None:

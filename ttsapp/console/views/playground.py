@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +17,7 @@ from django.views.decorators.http import require_safe
 from billing import selectors as billing
 from billing.prices.quotes import quote
 from billing.templatetags.money import about
-from ttsapp import database
+from ttsapp import database, ids
 from ttsapp.console.access import member_fetch, member_page
 from ttsapp.console.served_voices import speaker_of
 from ttsapp.console.shell import page
@@ -34,6 +35,10 @@ from ttsapp.voices.catalogue import SpeechModel
 from ttsapp.voices.kinds import DESCRIBED, DESIGN, DESIGN_TASK
 from ttsapp.voices.own import DescribedVoice, Preset
 from ttsapp.voices.selectors import catalogue
+
+# A ledger follows within a second or so; a page that asked again and again would have its browser
+# complain of each 404.
+SETTLED_SECONDS, LOOK_SECONDS = 5.0, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +84,25 @@ async def speak(request: HttpRequest, membership: Membership) -> HttpResponseBas
 
 @member_fetch("GET", Permission.VIEW)
 async def take(request: HttpRequest, membership: Membership, wanted: UUID) -> HttpResponse:
-    """How a request fared, once it is settled."""
-    found = await database.read(documents.speech_request, membership.tenant_id, wanted)
+    """How a request fared, once it is settled: what has just ended is waited for."""
+    found = await _settled(membership.tenant_id, wanted)
     if found is None:
         raise ApiError(404, "request_not_found", "No such request.", field="id")
     if membership.may(Permission.VIEW_BILLING):
         found |= await database.read(_price, membership.tenant_id, wanted)
     return json_response(found)
+
+
+async def _settled(tenant_id: int, wanted: UUID) -> dict[str, Any] | None:
+    """As far as it is within a moment. A request that is quite new may have no row at all yet."""
+    loop = asyncio.get_running_loop()
+    until, age = loop.time() + SETTLED_SECONDS, max(0.0, ids.age(wanted))
+    while True:
+        found = await database.read(documents.speech_request, tenant_id, wanted)
+        left = until - loop.time() - (age if found is None else 0.0)
+        if left <= 0 or (found is not None and found["state"] == "ended"):
+            return found
+        await asyncio.sleep(LOOK_SECONDS)
 
 
 def _price(tenant_id: int, wanted: UUID) -> dict[str, Any]:

@@ -3,8 +3,6 @@ import { bytes, events } from "./events.js";
 import { Decoder, extension, isRaw, sent } from "./formats.js";
 import { Player, wav } from "./player.js";
 
-const SETTLED = { tries: 25, pause: 200 }; // the ledger follows within a second or so
-
 export class Take {
   // `asked`: as a program would ask for it. `rate`: of its samples. `hasWords`: their times are told.
   constructor(urls, asked, { voice, rate, hasWords }) {
@@ -109,15 +107,11 @@ export class Take {
     await this.player?.close();
   }
 
-  // How the ledger has it; null if it does not yet.
+  // How the ledger has it; null if it still does not when the server has waited for it.
   async settled() {
-    for (let i = 0; i < SETTLED.tries; i += 1) {
-      const response = await fetch(this.urls.takes + this.id);
-      const found = response.ok ? await response.json() : null;
-      if (found?.state === "ended") return found;
-      await new Promise((done) => setTimeout(done, SETTLED.pause));
-    }
-    return null;
+    const response = await fetch(this.urls.takes + this.id);
+    const found = response.ok ? await response.json() : null;
+    return found?.state === "ended" ? found : null;
   }
 
   save() {
